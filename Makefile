@@ -34,7 +34,7 @@ help: ## list the targets
 demo: $(RUNTIME) ## run the demo; BAD=stubborn picks one way to misbehave
 	bin/weir demo $(if $(BAD),--bad $(BAD))
 
-# Without ARGS all tiers run in this order, also after a failure, and a table ends the run.
+# Without ARGS the tiers run together, also after a failure, and a table ends the run.
 # RESULTS=FOLDER stores the row of each tier there as JSON.
 test: $(EVERYTHING) ## run all tests; ARGS="-t name" passes arguments to jest
 	$(NODE) test/run/main.ts $(if $(RESULTS),--results $(RESULTS)) $(ARGS)

@@ -4,10 +4,10 @@
 import { availableParallelism } from 'node:os'
 
 /**
- * WEIR_TEST_TIER=unit, int or e2e runs one tier. Without it, jest runs every test that matches its
- * arguments.
+ * WEIR_TEST_TIER=unit, int or e2e runs one tier, and all runs the three. Without it, jest runs every test that
+ * matches its arguments.
  */
-const tier = process.env.WEIR_TEST_TIER ?? '*'
+const tier = process.env.WEIR_TEST_TIER ?? 'all'
 
 /**
  * A test of the int or e2e tier mostly waits for processes that it starts, so two workers more
@@ -24,7 +24,7 @@ process.env.XDG_STATE_HOME = '/dev/null'
 export default {
   testEnvironment: 'node',
   testMatch: [
-    tier === '*'
+    tier === 'all'
       ? '<rootDir>/test/**/*.{unit,int,e2e}.test.ts'
       : `<rootDir>/test/**/*.${tier}.test.ts`,
   ],

@@ -121,7 +121,17 @@ const layers: { name: string; tops: readonly string[] }[] = [
       'apps/cli/top-help.ts',
     ],
   },
+  { name: 'guard', tops: ['client/guard/guard.ts'] },
   { name: 'program', tops: ['apps/cli/program.ts'] },
+  {
+    name: 'memory',
+    tops: [
+      'client/guard/guard-options.ts',
+      'client/guard/guest-agent.ts',
+      'client/guard/guest-place.ts',
+      'client/guard/memory/open-memory.ts',
+    ],
+  },
   {
     name: 'settings',
     tops: [
@@ -130,7 +140,6 @@ const layers: { name: string; tops: readonly string[] }[] = [
       'apps/cli/commands/flags.ts',
     ],
   },
-  { name: 'guard', tops: ['client/guard/guard.ts', 'client/guard/memory/open-memory.ts'] },
   { name: 'weir', tops: ['client/weir.ts'] },
   { name: 'stages', tops: ['services/stages.ts', 'apps/cli/ask.ts', 'apps/cli/open-agent.ts'] },
 ]

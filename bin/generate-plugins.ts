@@ -4,13 +4,16 @@
 //   node bin/generate-plugins.ts             writes all files
 //   node bin/generate-plugins.ts --check     writes nothing; exit code 1 names each file that differs
 //
-// Owns: .claude-plugin, .agents, and in integrations the hooks, the manifests and the skill of Codex.
+// Owns: .claude-plugin, .agents, .github/plugin, and in integrations the hooks, the manifests and the copies
+// of the skill.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { batchSince, claudeCode } from '../apps/http/hosts/claude-code.ts'
 import { codex } from '../apps/http/hosts/codex.ts'
+import { copilot } from '../apps/http/hosts/copilot.ts'
+import { geminiCli } from '../apps/http/hosts/gemini-cli.ts'
 import { withHooks } from '../apps/http/hosts/hook-settings.ts'
 import { type Host, pluginEntries } from '../apps/http/hosts/host.ts'
 import { version } from '../shared/lib/version.ts'
@@ -28,11 +31,15 @@ type Plugin = { host: Host; hostVersion: string | null; manifest: string }
 const plugins: readonly Plugin[] = [
   { host: claudeCode, hostVersion: batchSince, manifest: '.claude-plugin/plugin.json' },
   { host: codex, hostVersion: null, manifest: '.codex-plugin/plugin.json' },
+  { host: copilot, hostVersion: null, manifest: '.github/plugin/plugin.json' },
+  { host: geminiCli, hostVersion: null, manifest: 'gemini-extension.json' },
 ]
 
 /** Each generated file by its path in the checkout. */
 export function pluginFiles(): Map<string, string> {
   const files = new Map<string, string>()
+  const skill = 'skills/read-the-recording/SKILL.md'
+  const skillText = readFileSync(join(root, 'integrations/claude-code', skill), 'utf8')
   for (const { host, hostVersion, manifest } of plugins) {
     const folder = `integrations/${host.name}`
     const weir = `npx --yes weir-agents@${version()}`
@@ -42,21 +49,17 @@ export function pluginFiles(): Map<string, string> {
       `${folder}/${manifest}`,
       json({ name: 'weir', version: version(), description, author }),
     )
+    files.set(`${folder}/${skill}`, skillText)
   }
-  const skill = 'skills/read-the-recording/SKILL.md'
-  files.set(
-    `integrations/codex/${skill}`,
-    readFileSync(join(root, 'integrations/claude-code', skill), 'utf8'),
-  )
   const listed = { name: 'weir', description }
-  files.set(
-    '.claude-plugin/marketplace.json',
-    json({
-      name: 'weir',
-      owner: author,
-      plugins: [{ ...listed, source: './integrations/claude-code' }],
-    }),
-  )
+  // Copilot CLI reads the second, and the first if the second is missing.
+  for (const [file, host] of [
+    ['.claude-plugin/marketplace.json', claudeCode],
+    ['.github/plugin/marketplace.json', copilot],
+  ] as const) {
+    const plugins = [{ ...listed, source: `./integrations/${host.name}` }]
+    files.set(file, json({ name: 'weir', owner: author, plugins }))
+  }
   files.set(
     '.agents/plugins/marketplace.json',
     json({

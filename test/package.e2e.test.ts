@@ -428,8 +428,10 @@ describe('a program', () => {
 })
 
 describe('the dependencies', () => {
-  /** Runs a command and returns the packages that it loaded. */
-  async function loadedBy(command: string[], cwd?: string): Promise<string[]> {
+  type Loaded = { packages: string[]; bytes: number }
+
+  /** Runs a command, and returns the packages that it loaded and the size of all code. */
+  async function loadBy(command: string[], cwd?: string): Promise<Loaded> {
     const hook = join(project.folder, 'loaded.mjs')
     writeFileSync(hook, recordLoads)
     const { code, errors } = await project.run(
@@ -439,6 +441,18 @@ describe('the dependencies', () => {
     expect(code).toBe(0)
     return JSON.parse(errors.slice(errors.indexOf('loaded: ') + 'loaded: '.length))
   }
+  const loadedBy = async (command: string[], cwd?: string) => (await loadBy(command, cwd)).packages
+
+  it.each([
+    ['weir-agents/guard', '', 20],
+    ['weir-agents/guard', "await (await weir.openGuard({ agent: 'a' })).close()", 500],
+    ['weir-agents', '', 3_500],
+  ])('load with an import of %s that runs "%s" at most %d KB', async (module, then, kilobytes) => {
+    const source = `import * as weir from '${module}'\n${then}`
+    const { bytes } = await loadBy(['--input-type=module', '--eval', source])
+    expect(bytes).toBeGreaterThan(1_000)
+    expect(bytes).toBeLessThan(kilobytes * 1_000)
+  })
 
   it('load only as far as a command needs them', async () => {
     expect(await loadedBy(['node_modules/.bin/weir', '--help'])).toEqual([])
@@ -540,9 +554,11 @@ function asUsersWrite(source: string): string {
 /** Each chunk names its modules in comments. */
 const recordLoads = `import { registerHooks } from 'node:module'
 const loaded = new Set()
+let bytes = 0
 registerHooks({
   load(url, context, next) {
     const read = next(url, context)
+    bytes += read.source?.length ?? 0
     const paths = [url, ...String(read.source ?? '').matchAll(/^\\/\\/ (node_modules\\/\\S+)/gm).map((match) => match[1])]
     for (const path of paths) {
       const [, name] = /.*\\bnode_modules\\/((?:@[^/]+\\/)?[^/]+)\\//.exec(path) ?? []
@@ -551,7 +567,7 @@ registerHooks({
     return read
   },
 })
-process.on('exit', () => console.error('loaded: ' + JSON.stringify([...loaded].sort())))
+process.on('exit', () => console.error('loaded: ' + JSON.stringify({ packages: [...loaded].sort(), bytes })))
 `
 
 type Locked = {

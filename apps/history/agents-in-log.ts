@@ -5,8 +5,10 @@
 import { newestRecords, type ReadableTopics } from '../../client/history/newest-records.ts'
 import { messageOf } from '../../shared/codec/message-of.ts'
 import type { StoredRecord } from '../../shared/contract/bus.ts'
+import type { ConversationId } from '../../shared/contract/ids.ts'
 import { tenantOf } from '../../shared/contract/tenant.ts'
-import type { TopicName } from '../../shared/contract/topology.ts'
+import { isGuest, type TopicName } from '../../shared/contract/topology.ts'
+import { treeOf } from '../../shared/contract/tree.ts'
 import { matchesPattern } from '../../shared/runtime/guards/tool-pattern.ts'
 import type { OwnPolicy } from './effective.ts'
 
@@ -53,6 +55,23 @@ export function conversationInLog(conversation: string, log: ReadableTopics): Pr
     names: ({ key }) => [key],
     isMeant: (name) => name === conversation,
   })
+}
+
+/** The root of the conversation's tree. A guest's root is in its newest records. */
+export async function rootInLog(
+  conversation: ConversationId,
+  log: ReadableTopics,
+): Promise<ConversationId> {
+  let read = 0
+  if (isGuest(conversation))
+    for await (const { key, value } of newestRecords(log, 'guest-events')) {
+      read += 1
+      if (read > recordsMax) break
+      const message = key === conversation ? messageOf(value) : undefined
+      if (message?.type === 'guest-round' || message?.type === 'guest-results')
+        return treeOf({ conversation, parent: message.policy.parent })
+    }
+  return treeOf({ conversation, parent: null })
 }
 
 /** Whether a request offered a tool that the pattern matches. */

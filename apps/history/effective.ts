@@ -76,9 +76,12 @@ export function effective(
         valueFrom('operator', ownValues.get(key)),
         valueFrom('operator-all', allValues.get(key)),
       ].filter((value) => value !== undefined)
-      const [, cap] = /^caps\.(.*)$/.exec(key) ?? []
+      const [, cap] = /^(?:caps|tree)\.(.*)$/.exec(key) ?? []
       if (cap === undefined) return [key, set[0] ?? base(key)]
-      const limit = limits?.caps[cap as keyof OperatorLimits['caps']] ?? undefined
+      const isOfTurn = key.startsWith('caps.')
+      const limit = isOfTurn
+        ? (limits?.caps[cap as keyof OperatorLimits['caps']] ?? undefined)
+        : undefined
       const ofLimits = valueFrom('operator-limits', limit === undefined ? undefined : `${limit}`)
       return [key, lowest([...set, ...(ofLimits === undefined ? [] : [ofLimits])], base(key))]
     }),
@@ -132,6 +135,8 @@ export function notDefault(policy: Policy): Record<string, string | null> {
 function valueIn(policy: Policy, key: string): string | null {
   const [section = '', name = ''] = key.split('.')
   if (section === 'rule') return policy.shadowed.includes(name) ? 'shadow' : 'enforce'
-  const values: Record<string, unknown> = { ...policy[section as 'loop' | 'empty' | 'caps'] }
-  return values[name] === null ? null : String(values[name])
+  const values: Record<string, unknown> = {
+    ...policy[section as 'loop' | 'empty' | 'caps' | 'tree'],
+  }
+  return values[name] == null ? null : String(values[name])
 }

@@ -3,11 +3,18 @@
 import type { HiddenRecords } from '../../shared/contract/bus.ts'
 import { count as counted } from '../terminal/text/quantities.ts'
 
+/** Nobody can read these records any more, so no key is missing. */
+export function isGone({ reason }: Pick<HiddenRecords, 'reason'>): boolean {
+  return reason === 'deleted' || reason === 'forgotten'
+}
+
 export function hiddenText({ tenant, name, reason, hasOthers, count }: HiddenRecords): string {
   const records = `${counted(count, 'record')} of the tenant ${tenant}`
   switch (reason) {
     case 'deleted':
       return `${records} cannot be read any more, because the keys of ${tenant} were deleted: their content is gone, and the rest is complete`
+    case 'forgotten':
+      return `${records} cannot be read any more, because their conversations were deleted (weir forget): their content is gone, and the rest is complete`
     case 'unfit':
       return name === ''
         ? `${records} cannot be read: the encrypted bytes are damaged`

@@ -16,7 +16,7 @@ import { createLog } from '../../shared/lib/log/log.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { createProgress, type Progress } from '../terminal/progress.ts'
 import { endWithout } from '../terminal/text/ending.ts'
-import { hiddenText } from './hidden-text.ts'
+import { hiddenText, isGone } from './hidden-text.ts'
 
 export type OpenLog = ReadableLog & {
   progress: Progress
@@ -62,7 +62,7 @@ function reportHidden(bus: Bus, conversation: string | undefined): void {
   const tenant = conversation === undefined ? undefined : tenantOf(conversation)
   for (const group of bus.hidden?.() ?? []) {
     if (tenant !== undefined && group.tenant !== tenant) continue
-    endWithout(hiddenText(group), { isFailure: group.reason !== 'deleted' })
+    endWithout(hiddenText(group), { isFailure: !isGone(group) })
   }
 }
 

@@ -26,10 +26,14 @@ export function guestRoutes({ guardOf }: Pick<GuardsByAgent, 'guardOf'>): (app: 
   ): Promise<Response> {
     const body = await jsonOf(context.env.incoming, limits.frontBodyBytesMax)
     const id = nameIn(body, 'conversation')
-    const turn = body.turn === undefined ? {} : { turn: nameIn(body, 'turn') }
+    const place = Object.fromEntries(
+      ['turn', 'parent', 'root'].flatMap((name) =>
+        body[name] === undefined ? [] : [[name, nameIn(body, name)]],
+      ),
+    )
     const guard = await guardOf(context.req.param('agent') ?? '')
     try {
-      return await answer(guard.conversation(id, turn), body)
+      return await answer(guard.conversation(id, place), body)
     } catch (error) {
       throw error instanceof WeirError && error.code.startsWith('guest.')
         ? new HttpError(error.code === 'guest.over' ? 409 : 400, error.code, error.message)

@@ -17,6 +17,13 @@ export type ErrorStatus =
   | 503
   | 504
 
+type HttpErrorOptions = ErrorOptions & {
+  headers?: Record<string, string>
+  type?: string
+  fields?: object
+  body?: object
+}
+
 export class HttpError extends Error {
   readonly status: ErrorStatus
   readonly code: string
@@ -26,17 +33,14 @@ export class HttpError extends Error {
   readonly type: string | undefined
   /** Further fields of the error, for programs. */
   readonly fields: object
+  /** The whole body, in the form of another API. */
+  readonly body: object | undefined
 
   constructor(
     status: ErrorStatus,
     code: string,
     message: string,
-    {
-      headers = {},
-      type,
-      fields = {},
-      ...options
-    }: ErrorOptions & { headers?: Record<string, string>; type?: string; fields?: object } = {},
+    { headers = {}, type, fields = {}, body, ...options }: HttpErrorOptions = {},
   ) {
     super(message, options)
     this.name = 'HttpError'
@@ -45,6 +49,7 @@ export class HttpError extends Error {
     this.headers = headers
     this.type = type
     this.fields = fields
+    this.body = body
   }
 }
 
@@ -60,8 +65,8 @@ export function withFields(error: HttpError, more: object): HttpError {
 }
 
 /** The form of both Anthropic's and OpenAI's errors: SDKs of both show the message. */
-export function errorBody({ code, type = code, message, fields }: HttpError): object {
-  return { type: 'error', error: { type, code, message, param: null, ...fields } }
+export function errorBody({ code, type = code, message, fields, body }: HttpError): object {
+  return body ?? { type: 'error', error: { type, code, message, param: null, ...fields } }
 }
 
 /** For a body that cannot be used. */

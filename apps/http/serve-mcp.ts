@@ -60,11 +60,9 @@ export async function serveMcp(
   const { kind, settings, folder } = frontsPlaceOf(options)
   const pins = pinsOf(folder, options)
   const own = folder === undefined || options.httpPort === undefined ? undefined : ownKeyOf(folder)
-  const log = createLog({
-    level: settings.logLevel,
-    secrets: [...secretsOfServers(servers, process.env), ...(own ? [own.key] : [])],
-  })
-  const fronts = await openFronts({ kind, settings }, { log })
+  const secrets = [...secretsOfServers(servers, process.env), ...(own ? [own.key] : [])]
+  const log = createLog({ level: settings.logLevel, secrets })
+  const fronts = await openFronts({ kind, settings }, { secrets, log })
   const upstreams = upstreamsOf(servers, {
     isPrefixed: options.servers !== undefined,
     log,

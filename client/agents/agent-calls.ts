@@ -5,7 +5,7 @@
 //     and the tokens of the calling agent. Its tokens are reported with the end of the call.
 // AGENT-CALLS-3. The turn has the redaction of the calling turn too, whose texts it may repeat.
 // AGENT-CALLS-4. The conversation names its callers and has their partition. So stops reach it, and a
-//     guard counts its calls with those of its callers.
+//     guard counts its calls with those of its callers. The tree has the caps of the calling turn.
 
 import type { Agent, Agents, CallingTurn, FunctionCall } from '../../shared/agents/agents.ts'
 import { policyOf } from '../../shared/agents/agents.ts'
@@ -41,14 +41,14 @@ export function createAgentCalls(): AgentCalls {
         idempotencyKey,
         signal,
         context,
-        caller: calling = { redact: [], calledBy: [] },
+        caller: calling = { redact: [], calledBy: [], tree: null },
       } = call
       const agent = weir?.agents.get(name)
       if (weir === undefined || agent === undefined)
         throw new Error(`the agent '${name}' cannot be asked before Weir is open`)
       const above = weir.agents.get(caller)?.settings.policy.caps
-      const { redact, calledBy } = calling
-      const from = { redact, calledBy: [caller, ...(calledBy ?? [])] }
+      const { redact, calledBy, tree } = calling
+      const from = { redact, calledBy: [caller, ...(calledBy ?? [])], tree }
       const id = callOfKey(idempotencyKey)
       const { finished } = weir.ask(asCalled(agent, { own: caps, above, from }), {
         // A second start asks in the same conversation, also after an upgrade.
@@ -86,7 +86,13 @@ function asCalled(agent: Agent, { own, above, from }: Calling): Agent {
     ...agent,
     settings: {
       ...agent.settings,
-      policy: policyOf({ ...policy, caps, redact, calledBy: from.calledBy }),
+      policy: policyOf({
+        ...policy,
+        caps,
+        redact,
+        calledBy: from.calledBy,
+        tree: from.tree ?? policy.tree,
+      }),
     },
   }
 }

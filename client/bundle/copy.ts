@@ -47,7 +47,12 @@ type Copying = {
 
 /** Copied last: the inbox names the messages whose copies it holds. */
 const clients: TopicName = 'client-messages'
-const copiedTopics = (Object.keys(topics) as TopicName[]).filter((topic) => topic !== clients)
+/** Copied first: an end in model-requests carries parts that a redaction reads with all others. */
+const parts: TopicName = 'model-deltas'
+const copiedTopics = [
+  parts,
+  ...(Object.keys(topics) as TopicName[]).filter((topic) => topic !== clients && topic !== parts),
+]
 
 /** Ends early when `signal` aborts. */
 export async function copySelection(options: Omit<Copying, 'messages'>): Promise<void> {
@@ -119,8 +124,8 @@ function isSelected({
   log: { topicPrefix },
 }: Copying & { topic: string; record: StoredRecord; message: Message | undefined }): boolean {
   if (topic === 'policies') return true
-  // Budgets are of a whole tenant, and evidence counts in its own log only.
-  if (topic === 'budgets' || topic === 'audit') return false
+  // Budgets are of a whole tenant, evidence counts in its own log only, and a bundle is readable.
+  if (topic === 'budgets' || topic === 'audit' || topic === 'conversation-keys') return false
   if (topic === clients) return messages.has(`${record.partition}/${record.offset}`)
   const conversation = topic === 'history' ? historyConversation(record.key) : record.key
   const stretch = conversation === undefined ? undefined : selection.stretchOf(conversation)

@@ -1,12 +1,14 @@
 // Sinks for the copied records: one writes them to the bundle unchanged, one learns the values that
 // the redaction rules match, and one writes redacted records.
+// RECORD-SINKS-1. The end of an attempt carries its last parts, whose own records may come later or never.
+//     They are redacted with the other parts as one text, and stay in the end only.
 
 import type { BundleWriter } from '../../shared/bus/bundle/writer.ts'
 import { encode } from '../../shared/codec/codec.ts'
 import { messageOf } from '../../shared/codec/message-of.ts'
 import type { StoredRecord } from '../../shared/contract/bus.ts'
-import { type RoundId, roundKey } from '../../shared/contract/ids.ts'
-import type { Part } from '../../shared/contract/messages.ts'
+import { type AttemptId, type RoundId, roundIdOf, roundKey } from '../../shared/contract/ids.ts'
+import type { Message, ModelFinished, Part, PartEvent } from '../../shared/contract/messages.ts'
 import type { Redaction } from '../../shared/runtime/redaction/redaction.ts'
 import type { RecordSink } from './copy.ts'
 import type { TurnTally } from './turn-tally.ts'
@@ -27,7 +29,9 @@ export type LearningSink = RecordSink & { finish(): void }
 
 /** The first pass of a redaction. */
 export function learningSink(redaction: Redaction): LearningSink {
-  const held = holdRounds<Part>((parts) => redaction.learnParts(parts))
+  const held = holdRounds<Part>((parts, end) =>
+    redaction.learnParts([...parts, ...carriedParts(end, parts)]),
+  )
   return {
     topic() {},
     add(_, { value }, message = messageOf(value)) {
@@ -48,11 +52,27 @@ export function redactingSink(
   redaction: Redaction,
 ): RedactingSink {
   let leftOut = 0
-  const held = holdRounds<{ record: StoredRecord; part: Part }>((waiting) => {
-    const parts = redaction.redactParts(waiting.map(({ part }) => part))
+  /** The redacted parts that the ends of attempts carry. */
+  const carried = new Map<string, PartEvent[][]>()
+  const held = holdRounds<{ record: StoredRecord; part: Part }>((waiting, end) => {
+    const own = waiting.map(({ part }) => part)
+    const parts = redaction.redactParts([...own, ...carriedParts(end, own)])
     for (const [at, { record }] of waiting.entries())
       bundle.add({ ...record, value: encode(parts[at] as Part) })
+    if (end === undefined || end.rest.length === 0) return
+    const first = end.parts - end.rest.length
+    const last = parts.filter(({ attempt, i }) => attempt === end.attempt && i >= first)
+    carried.set(
+      attemptKey(end),
+      last.sort((one, other) => one.i - other.i).map(({ events }) => events),
+    )
   })
+
+  /** Keeps RECORD-SINKS-1. */
+  function withCarried(message: Message | undefined): Message | undefined {
+    if (message === undefined || !('rest' in message)) return message
+    return { ...message, rest: carried.get(attemptKey(message)) ?? [] }
+  }
 
   return {
     get leftOut() {
@@ -75,7 +95,7 @@ export function redactingSink(
         return
       }
       if (message?.type === 'model-finished') held.release(message)
-      const redacted = message && redaction.redact(message)
+      const redacted = withCarried(message && redaction.redact(message))
       if (redacted === undefined) {
         leftOut += 1
         return
@@ -92,14 +112,14 @@ export function redactingSink(
  * parts. A later part belongs to an attempt that did not count: `part` refuses it. Memory: the
  * largest response of each open round.
  */
-function holdRounds<Held>(add: (held: Held[]) => void) {
+function holdRounds<Held>(add: (held: Held[], end: ModelFinished | undefined) => void) {
   const rounds = new Map<string, Held[]>()
   const released = new Set<string>()
 
-  function release(round: string): void {
-    const held = rounds.get(round)
+  function release(round: string, end?: ModelFinished): void {
+    const held = rounds.get(round) ?? []
     rounds.delete(round)
-    if (held !== undefined) add(held)
+    add(held, end)
   }
 
   return {
@@ -111,12 +131,27 @@ function holdRounds<Held>(add: (held: Held[]) => void) {
       rounds.set(round, held)
       return true
     },
-    release(id: RoundId): void {
-      released.add(roundKey(id))
-      release(roundKey(id))
+    release(end: ModelFinished): void {
+      released.add(roundKey(end))
+      release(roundKey(end), end)
     },
     releaseAll(): void {
       for (const round of [...rounds.keys()]) release(round)
     },
   }
+}
+
+/** The parts in an end that have no record among `parts`. */
+function carriedParts(end: ModelFinished | undefined, parts: readonly Part[]): Part[] {
+  if (end === undefined) return []
+  const id = { ...roundIdOf(end), attempt: end.attempt }
+  const there = new Set(parts.flatMap(({ attempt, i }) => (attempt === id.attempt ? [i] : [])))
+  const first = end.parts - end.rest.length
+  return end.rest
+    .map((events, n) => ({ type: 'part' as const, ...id, i: first + n, events }))
+    .filter(({ i }) => !there.has(i))
+}
+
+function attemptKey(id: AttemptId): string {
+  return JSON.stringify([roundKey(id), id.attempt])
 }

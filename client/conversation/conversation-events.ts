@@ -74,7 +74,8 @@ export async function* conversationEvents(
   const fold = createEventFold()
   let roundSince: number | undefined
   let partsOf: PastParts | undefined
-  for await (const records of batchesOf(bus, { ...range, from }, signal))
+  const past = { ...range, from, keys: [conversation] }
+  for await (const records of batchesOf(bus, past, signal))
     for (const record of records) {
       if (record.key !== conversation) continue
       if (reasoning) {

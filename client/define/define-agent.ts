@@ -1,5 +1,6 @@
 // An agent in a program, as data. Weir.open checks it like an agent file.
 
+import type { TreeFields } from '../../shared/agents/file/content.ts'
 import type { SandboxSetting } from '../../shared/agents/sandbox.ts'
 import type { AgentSettings, TextCallsMode } from '../../shared/contract/messages.ts'
 import { needOptions } from '../given-options.ts'
@@ -35,6 +36,8 @@ type AgentFields<Tools, Server extends string> = {
   fallback?: string
   /** Hard limits of a turn. */
   caps?: { rounds?: number; calls?: number; wallMs?: number; tokens?: number }
+  /** Caps of a turn and all turns that its calls lead to. Those of the first agent count. */
+  tree?: TreeFields
   /** The thresholds at which calls without progress count as a loop. */
   loop?: Partial<Policy['loop']> & { rules?: Record<string, 'enforce' | 'shadow'> }
   /** How many empty responses get a nudge. */

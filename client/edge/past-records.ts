@@ -27,7 +27,7 @@ export async function* pastRecords<Type extends MessageType>(
 ): AsyncGenerator<PastRecord<Type>, void> {
   const wanted: ReadonlySet<MessageType> = types
   const conversations = typeof of === 'string' ? new Set([of]) : of
-  for await (const records of batchesOf(bus, range, signal))
+  for await (const records of batchesOf(bus, { ...range, keys: [...conversations] }, signal))
     for (const { id, key, value, offset, time } of records) {
       if (value === null || !conversations.has(key)) continue
       const type = typeIn(value)

@@ -8,7 +8,7 @@
 
 import { existsSync } from 'node:fs'
 import { eraseIn } from '../../shared/bus/erase-in.ts'
-import { batchesOf } from '../../shared/bus/range.ts'
+import { batchesOf, noneIfMissing } from '../../shared/bus/range.ts'
 import { encode } from '../../shared/codec/codec.ts'
 import { messageOf } from '../../shared/codec/message-of.ts'
 import { isEvidence, withoutContent } from '../../shared/contract/audit/link.ts'
@@ -18,6 +18,7 @@ import { limits } from '../../shared/contract/limits.ts'
 import type { PersonIdentity } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { defaultTenant } from '../../shared/contract/tenant.ts'
+import { historyPrefix } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
@@ -45,14 +46,18 @@ export type ForgetOptions = ForgetSelection & {
  * `records`: how many were deleted.
  * `isOverwritten`: in a data folder, their bytes are gone from unused parts of the file too. False: a
  * reader has the former file open, or the file is too large to write it anew while Weir runs.
+ * `isUnreadable`: no process can read a record of them any more: the records are gone, or the keys of
+ * the conversations encrypted all of them.
  * `until`: on Kafka, the time when retention has deleted the records of topics, with the evidence of
- * the conversations. `never`: `retentionDays` is 0. Null: they are gone, as in a data folder.
+ * the conversations. For unreadable records: the time from which brokers may not keep their deleted keys.
+ * `never`: `retentionDays` is 0. Null: they are gone, as in a data folder.
  */
 export type Forgotten = {
   conversations: ConversationId[]
   open: ConversationId[]
   records: number
   isOverwritten: boolean
+  isUnreadable: boolean
   until: Milliseconds | 'never' | null
 }
 
@@ -87,6 +92,7 @@ export async function forgetConversations(
     open: [],
     records: 0,
     isOverwritten: false,
+    isUnreadable: dryRun !== true,
     until: null,
   }
   const author = { by, identity: identity ?? 'claimed' }
@@ -103,6 +109,7 @@ export async function forgetConversations(
       for (const id of conversations) done.add(id)
       all.records += deleted.records
       all.isOverwritten = deleted.isOverwritten
+      all.isUnreadable &&= deleted.isUnreadable
       all.until = later(all.until, deleted.until)
     }
     return true
@@ -137,7 +144,7 @@ function* piecesOf(conversations: readonly ConversationId[]): Generator<Conversa
     yield conversations.slice(at, at + limits.eraseConversationsMax)
 }
 
-type Deleted = Pick<Forgotten, 'records' | 'isOverwritten' | 'until'>
+type Deleted = Pick<Forgotten, 'records' | 'isOverwritten' | 'isUnreadable' | 'until'>
 
 /**
  * The notes come first: after a failure between them and the deletion, the conversations are still
@@ -165,11 +172,16 @@ async function deletePiece(
       evidence,
     }
     const erased = await eraseIn(log.bus, erasure)
-    return erased && { ...erased, until: null }
+    return erased && { ...erased, isUnreadable: true, until: null }
   }
   if (await hasNewer(log, selected, conversations)) return undefined
   const records = await removeFromTables(log, selected)
-  return { records, isOverwritten: false, until: untilOf(log, evidence.length > 0) }
+  const hasEvidence = evidence.length > 0
+  const isUnreadable = !hasEvidence && selected.conversations.every((id) => selected.sealed.has(id))
+  const until = isUnreadable
+    ? log.bus.clock.now() + limits.keysCompactedMs
+    : untilOf(log, hasEvidence)
+  return { records, isOverwritten: false, isUnreadable, until }
 }
 
 /**
@@ -220,7 +232,23 @@ async function removeFromTables(
     if (tombstones.length > 0) await bus.append(tombstones)
     records += tombstones.length
   }
+  await removeKeys({ bus, topicPrefix, partitions }, conversations)
   return records
+}
+
+/** Last, because no reader can check a record after it. */
+async function removeKeys(
+  { bus, topicPrefix, partitions }: Pick<Parts, 'bus' | 'topicPrefix' | 'partitions'>,
+  conversations: readonly ConversationId[],
+): Promise<void> {
+  const topic = `${topicPrefix}conversation-keys`
+  for (const conversation of conversations) {
+    const partition = partitionOf(conversation, partitions)
+    const table = { topic, partition, prefix: historyPrefix(conversation), upToNow: true }
+    const keys = await bus.list(table).catch(noneIfMissing)
+    const tombstones = keys.map(({ key }) => ({ topic, partition, key, value: null }))
+    if (tombstones.length > 0) await bus.append(tombstones)
+  }
 }
 
 /** Keeps the longest retention of the topics that have records of the conversations. */

@@ -39,7 +39,8 @@ export type ForgetSelection =
 
 /**
  * `open`: those with an open turn, an outstanding round or a waiting message. `histories`: the keys
- * to delete of each conversation in the table `history`. `untaken`: those with a title that intake may
+ * to delete of each conversation in the table `history`. `sealed`: those whose records are all encrypted
+ * with keys of theirs. `untaken`: those with a title that intake may
  * not have taken yet. `forks`: others that begin with turns of these, and have
  * a summary that repeats such turns.
  */
@@ -47,6 +48,7 @@ export type Selected = Pick<Erasure, 'conversations' | 'forks' | 'keep' | 'seen'
   open: ConversationId[]
   untaken: ConversationId[]
   histories: Map<ConversationId, string[]>
+  sealed: ReadonlySet<ConversationId>
 }
 
 /** Each includes the conversations of its calls. */
@@ -98,6 +100,8 @@ export async function selectedConversations(
   const isWanted = await wantedBy(log, selection)
   const found = new Set<ConversationId>()
   const open = new Set<ConversationId>()
+  const sealed = new Set<ConversationId>()
+  const unsealed = new Set<ConversationId>()
   const keep: Selected['keep'] = []
   const seen: Selected['seen'] = []
   const histories: Selected['histories'] = new Map()
@@ -112,9 +116,13 @@ export async function selectedConversations(
       for (const record of records) {
         const id = parseId(record.id)
         if (id?.stage === 'intake') reached.set(partition, id.offset)
-        if (!isWanted(record.key)) continue
+        if (!isWanted(record.key) || record.conversationKey === 'deleted') continue
         assertReadable(log.bus, record)
-        if (!isRemainder(record)) found.add(record.key)
+        if (!isRemainder(record)) {
+          found.add(record.key)
+          const isSealed = record.conversationKey === 'present'
+          ;(isSealed ? sealed : unsealed).add(record.key)
+        }
         yield record
       }
   }
@@ -183,7 +191,16 @@ export async function selectedConversations(
         histories.set(id, [key])
       }
     }
-  return { conversations: [...found], open: [...open], untaken, keep, seen, histories, forks }
+  return {
+    conversations: [...found],
+    open: [...open],
+    untaken,
+    keep,
+    seen,
+    histories,
+    sealed: new Set([...sealed].filter((id) => !unsealed.has(id))),
+    forks,
+  }
 }
 
 /** Whether an inbox has a record of one of the conversations that `seen` does not include. */

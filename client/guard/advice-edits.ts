@@ -2,7 +2,7 @@
 // edits in a copy. The proxy makes them in the text, so all other bytes stay.
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
-import type { BodyEdit } from '../../shared/wire/format.ts'
+import type { BodyEdit, Json, RequestEdits } from '../../shared/wire/format.ts'
 import { formatNamed } from '../../shared/wire/formats.ts'
 import type { Advice, AnyGuestRequest } from './guest-conversation.ts'
 
@@ -12,11 +12,21 @@ import type { Advice, AnyGuestRequest } from './guest-conversation.ts'
  */
 export function adviceEdits(
   { format, body }: AnyGuestRequest,
+  advice: Pick<Advice, 'action' | 'text'>,
+  options?: { forbidsCalls: boolean },
+): BodyEdit[] {
+  const edit = formatNamed(format as unknown)?.request?.edit
+  return edit === undefined || !isObject(body) ? [] : editsFor(edit, body, advice, options)
+}
+
+/** The same for an API whose edits the caller has. */
+export function editsFor(
+  edit: RequestEdits,
+  body: Json,
   { action, text }: Pick<Advice, 'action' | 'text'>,
   { forbidsCalls }: { forbidsCalls: boolean } = { forbidsCalls: true },
 ): BodyEdit[] {
-  const edit = formatNamed(format as unknown)?.request?.edit
-  if (edit === undefined || !isObject(body) || action === 'none' || action === 'end') return []
+  if (action === 'none' || action === 'end') return []
   return [
     ...(text === '' ? [] : edit.addAdvice(body, text)),
     ...(action === 'text_only' && forbidsCalls ? edit.withoutCalls(body) : []),

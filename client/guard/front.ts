@@ -36,8 +36,16 @@ import { givenBefore, roundIsOver } from '../../shared/model-texts/guests.ts'
 import { hashOfKey, idsOfKey, numberOfKey, roundKey } from '../../shared/transcript/round-key.ts'
 import { type FrontLink, type Inbox, openInbox } from './inbox.ts'
 
-/** `turnKey`: the front's name for the turn. `user`: the text that opened it, if known. */
-export type GuestTurn = { conversation: ConversationId; turnKey: string; user: string | null }
+/**
+ * `turnKey`: the front's name for the turn. `user`: the text that opened it, if known. `secrets`: those of
+ * the client's request, which its records hide.
+ */
+export type GuestTurn = {
+  conversation: ConversationId
+  turnKey: string
+  user: string | null
+  secrets?: readonly string[] | undefined
+}
 
 /** A round as its front knows it. */
 export type SentRound = Pick<GuestRound, 'key' | 'after' | 'response' | 'offered' | 'declarations'>
@@ -76,6 +84,8 @@ export type FrontOptions = {
   blocking: boolean
   /** The policy in force now for this conversation. */
   policy: (conversation: ConversationId) => Promise<Policy>
+  /** The secrets that this process knows, which no record contains (guest-mask.ts). */
+  secrets?: readonly string[] | undefined
   /** Names this front and its requests. Default: a random UUID. */
   randomId?: () => string
 }
@@ -127,7 +137,7 @@ export type Wait = { waitMs: Milliseconds; signal?: AbortSignal | undefined }
 type Until = { inbox: Inbox; until: Milliseconds; signal: AbortSignal | undefined }
 
 export function createFront(options: FrontOptions): Front {
-  const { link, agent, blocking, randomId = randomUUID } = options
+  const { link, agent, blocking, secrets = [], randomId = randomUUID } = options
   const owner = randomId()
 
   /** Keeps FRONT-2. The caller closes the inbox. */
@@ -155,41 +165,31 @@ export function createFront(options: FrontOptions): Front {
   async function endOldest(conversation: ConversationId): Promise<void> {
     const policy = await options.policy(conversation)
     const turn = { conversation, turnKey: newestTurn, user: null }
-    await write([resultsRecord(turn, { phase: 'turn_end', results: [], policy })])
+    await write(turn, [resultsRecord(turn, { phase: 'turn_end', results: [], policy })])
   }
 
-  async function write(messages: (GuestRound | GuestResults)[]): Promise<void> {
+  async function write(
+    { secrets: ofClient = [] }: GuestTurn,
+    messages: (GuestRound | GuestResults)[],
+  ): Promise<void> {
     if (messages.length === 0) return
-    await link.write(agent.record === 'calls' ? await withoutTexts(messages) : messages)
+    const hidden = [...secrets, ...ofClient]
+    const isWhole = agent.record !== 'calls' && hidden.length === 0
+    await link.write(isWhole ? messages : await recorded(messages, agent.record, hidden))
   }
 
   function roundRecord(
-    turn: GuestTurn,
+    { conversation, turnKey, user }: GuestTurn,
     round: SentRound,
     stamped: { policy: Policy; hides: boolean; isShown: boolean },
   ): GuestRound {
-    const { key, after, response, offered, declarations } = round
-    return {
-      type: 'guest-round',
-      conversation: turn.conversation,
-      turnKey: turn.turnKey,
-      user: turn.user,
-      key,
-      after,
-      agent: agent.name,
-      blocking,
-      settings: agent.settings,
-      policy: stamped.policy,
-      hides: stamped.hides,
-      isShown: stamped.isShown,
-      response,
-      offered,
-      declarations,
-    }
+    const { name, settings } = agent
+    const of = { conversation, turnKey, user, agent: name, blocking, settings }
+    return { type: 'guest-round', ...of, ...round, ...stamped }
   }
 
   function resultsRecord(
-    turn: GuestTurn,
+    { conversation, turnKey, user }: GuestTurn,
     {
       former,
       ...fields
@@ -198,7 +198,9 @@ export function createFront(options: FrontOptions): Front {
   ): GuestResults {
     return {
       type: 'guest-results',
-      ...turn,
+      conversation,
+      turnKey,
+      user,
       keys: [],
       hiddenKeys: [],
       prompt: '',
@@ -230,7 +232,7 @@ export function createFront(options: FrontOptions): Front {
       // More would be dropped: the stage keeps few records that wait for a round. Half of the room
       // has to be free, because many small writes cost more.
       const isFull = !hasRoom(sent, size, 1)
-      if (isFull) await write(batch.splice(0))
+      if (isFull) await write(turn, batch.splice(0))
       while (isFull && sent.length > 0 && !hasRoom(sent, size, 0.5)) {
         const message = await inbox.next(link.clock.monotonic() + waitMs, signal)
         if (message === undefined) return false
@@ -241,7 +243,7 @@ export function createFront(options: FrontOptions): Front {
       batch.push(roundRecord(turn, round, { policy, hides: false, isShown: true }))
       if (results.length > 0) batch.push(resultsRecord(turn, { phase: 'running', results, policy }))
     }
-    await write(batch)
+    await write(turn, batch)
     return true
   }
 
@@ -282,7 +284,7 @@ export function createFront(options: FrontOptions): Front {
         for (let times = 0; ; times += 1) {
           // The stage must not take a repeat for a second request of the guest.
           const requestId = times === 0 ? request : `${request}.${times}`
-          await write([
+          await write(turn, [
             resultsRecord(turn, {
               phase: 'before_model',
               keys: rounds.map(({ key }) => key),
@@ -312,7 +314,7 @@ export function createFront(options: FrontOptions): Front {
     async proposeRound(turn, round, { waitMs, signal, hides = false }) {
       const { inbox, policy } = await begin(turn)
       try {
-        await write([roundRecord(turn, round, { policy, hides, isShown: false })])
+        await write(turn, [roundRecord(turn, round, { policy, hides, isShown: false })])
         const { clock } = link
         const until = clock.monotonic() + waitMs
         const verdicts = await verdictsOn({ ...round, ...turn }, { inbox, until, signal })
@@ -331,18 +333,23 @@ export function createFront(options: FrontOptions): Front {
 
     async report(turn, { keys = [], ...fields }) {
       const policy = await options.policy(turn.conversation)
-      await write([resultsRecord(turn, { ...fields, keys: [...keys], policy })])
+      await write(turn, [resultsRecord(turn, { ...fields, keys: [...keys], policy })])
       if (fields.phase === 'turn_end') link.turns.leave(turn.conversation)
     },
   }
 }
 
-/** Most guests have their texts recorded, so the readers of texts are loaded with their first use. */
-async function withoutTexts(
+/** Most guests have whole texts without a secret, so the readers of texts are loaded with their first use. */
+async function recorded(
   messages: readonly (GuestRound | GuestResults)[],
+  parts: RecordedParts | undefined,
+  secrets: readonly string[],
 ): Promise<(GuestRound | GuestResults)[]> {
+  const { guestMask } = await import('./guest-mask.ts')
+  const masked = messages.map(guestMask(secrets))
+  if (parts !== 'calls') return masked
   const { recordOfCalls } = await import('./history/unrecorded.ts')
-  return messages.map(recordOfCalls)
+  return masked.map(recordOfCalls)
 }
 
 function hasRoom(sent: readonly { size: number }[], size: number, part: number): boolean {

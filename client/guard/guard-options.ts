@@ -9,12 +9,13 @@ import {
 } from '../../shared/agents/guest.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
-import { shown } from '../../shared/settings/mistake.ts'
+import { kindOf, shown } from '../../shared/settings/mistake.ts'
 import { checkGuards, needLogger, needOneOf, needOptions, needText } from '../given-options.ts'
 import { refuseUnknownKeys } from '../known-keys.ts'
 import type { KafkaBusChoice } from '../place/bus-choice.ts'
 import { type StagesChoice, stagesChoices } from '../place/stages-choice.ts'
 import type { WeirOptions } from '../weir.ts'
+import type { GuestPlaceOptions } from './guest-conversation.ts'
 
 export type GuardOptions = {
   /**
@@ -52,6 +53,8 @@ export type GuardOptions = {
    * observing, 10 minutes for blocking.
    */
   answerWithinMs?: Milliseconds
+  /** Values that no record and no result in the log may contain, such as the key of the agent's model. */
+  secrets?: readonly string[]
   /** A pino logger. Default: lines of JSON at `warn` and above on standard error. */
   log?: Logger
 }
@@ -70,13 +73,14 @@ const optionNames = Object.keys({
   answerWithinMs: 1,
   log: 1,
   record: 1,
+  secrets: 1,
 } satisfies Record<keyof GuardOptions, 1>)
 
 /** Throws `settings.invalid` with the option and its values. */
 export function checkGuardOptions(given: GuardOptions): void {
   needOptions(given, { code, subject: 'openGuard', example: "{ agent: 'ops' }" })
   refuseUnknownKeys(given, optionNames, { code, subject: 'openGuard' })
-  const { agent, mode, onUnavailable, answerWithinMs, dataFolder, kafka } = given
+  const { agent, mode, onUnavailable, answerWithinMs, dataFolder, kafka, secrets } = given
   const isName = typeof agent === 'string'
   if (!isName && typeof (agent as { name?: unknown } | null | undefined)?.name !== 'string')
     throw new WeirError(
@@ -95,10 +99,15 @@ export function checkGuardOptions(given: GuardOptions): void {
       `answerWithinMs is ${shown(answerWithinMs)}; must be a number of milliseconds from 0 on`,
     )
   needText('dataFolder', dataFolder)
+  // Never with a value: each one is a secret.
+  if (secrets !== undefined && !(Array.isArray(secrets) && secrets.every(isText)))
+    throw new WeirError(code, `secrets is ${kindOf(secrets)}; must be a list of texts`)
   needLogger(given.log)
   if (kafka !== undefined)
     needOptions(kafka, { code, subject: 'kafka', example: "{ bootstrapServer: 'HOST:9092' }" })
 }
+
+const isText = (value: unknown) => typeof value === 'string'
 
 const agentKeys = Object.keys({ name: 1, settings: 1, hints: 1, record: 1 } satisfies Record<
   keyof GuestAgent,
@@ -124,5 +133,15 @@ export function checkThread(id: unknown, options: object): void {
       'message.invalid',
       `the id of the conversation is ${shown(id)}; must be a text that is not empty`,
     )
-  refuseUnknownKeys(options, ['turn'], { code: 'message.invalid', subject: 'conversation' })
+  refuseUnknownKeys(options, ['turn', 'parent', 'root'], {
+    code: 'message.invalid',
+    subject: 'conversation',
+  })
+  const { parent, root }: GuestPlaceOptions = options
+  for (const [name, value] of Object.entries({ parent, root }))
+    if (value !== undefined && (typeof value !== 'string' || value === ''))
+      throw new WeirError(
+        'message.invalid',
+        `${name} of the conversation is ${shown(value)}; must be the id of another conversation`,
+      )
 }

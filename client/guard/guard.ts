@@ -35,7 +35,8 @@ export async function openGuard(options: GuardOptions): Promise<GuardSession> {
   return {
     conversation(id, options = {}) {
       checkThread(id, options)
-      return conversation(id, { turn: options.turn })
+      const { turn, parent, root } = options
+      return conversation(id, { turn, parent, root })
     },
     failed,
     close,

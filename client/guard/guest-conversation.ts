@@ -113,10 +113,17 @@ export type GuestConversation = {
   finishTurn(): Promise<void>
 }
 
+/**
+ * `turn`: your id of a run, if you have one. `parent`: the conversation whose call began this one.
+ * `root`: the root of its tree; alone, if you do not know the parent. Default: the root that this
+ * session knows for the parent, or the parent.
+ */
+export type GuestPlaceOptions = { turn?: string; parent?: string; root?: string }
+
 /** `await using` closes it at the end of the block. */
 export type GuardSession = AsyncDisposable & {
-  /** Keeps no state: make one per call if you like. `turn`: your id of a run, if you have one. */
-  conversation(id: string, options?: { turn?: string }): GuestConversation
+  /** Keeps no state: make one per call if you like. */
+  conversation(id: string, options?: GuestPlaceOptions): GuestConversation
   /** Rejects with the first stage that cannot go on; never resolves. */
   readonly failed: Promise<never>
   /**

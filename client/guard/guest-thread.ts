@@ -75,6 +75,9 @@ import type { GuestBudgets } from './log/guest-budgets.ts'
 import { codeOfDenial, codeOfWait } from './verdict-code.ts'
 
 export type ThreadOptions = {
+  /** As in GuestPlaceOptions. */
+  parent?: string | undefined
+  root?: string | undefined
   /** The front's name for the turn. Default: made from the history. */
   turn?: string | undefined
   /**
@@ -84,6 +87,8 @@ export type ThreadOptions = {
   hides?: boolean
   /** No request shows the rounds of this turn. Each answer is a round after the one before it. */
   isUnshown?: boolean | undefined
+  /** The secrets of the client's request, such as its key. Its records hide them. */
+  secrets?: readonly string[] | undefined
 }
 
 /**
@@ -188,7 +193,7 @@ export function createThreads({
   /** The last requests of each conversation, the newest last. */
   const reserved = newest<Reserved[]>(limits.guestsOpenMax)
 
-  return (id, { turn, hides = false, isUnshown = false }) => {
+  return (id, { turn, hides = false, isUnshown = false, secrets }) => {
     let hidden: HiddenCounts = new Map()
     let over: HiddenCounts = new Map()
     const hiddenKeys: string[] = []
@@ -197,10 +202,11 @@ export function createThreads({
       conversation: id,
       user: null,
       turnKey: turn === undefined ? newestTurn : nameOf(turn),
+      secrets,
     }
 
     function turnIn({ turnKey, user }: Omit<GuestTurn, 'conversation'>): GuestTurn {
-      lastTurn = { conversation: id, turnKey: turn === undefined ? turnKey : nameOf(turn), user }
+      lastTurn = { ...lastTurn, turnKey: turn === undefined ? turnKey : nameOf(turn), user }
       return lastTurn
     }
 
@@ -281,7 +287,7 @@ export function createThreads({
       const results = calls.flatMap(({ callId, verdict, code }) => {
         const nth = before(callId)
         // The owner of a claim reports the call, and the first result counts.
-        return verdict === 'allow' || code === givenBefore.code
+        return verdict === 'allow' || code === denials.givenBefore.code
           ? []
           : [resultRecord({ callId, nth, status: 'skipped', text: '' }, round.key)]
       })
@@ -544,18 +550,18 @@ function resultRecord({ callId, nth = 0, status, text }: GuestResult, key: strin
   }
 }
 
+const noAdvice = {
+  action: 'none',
+  text: '',
+  rule: null,
+  cap: null,
+  userText: '',
+  fallback: '',
+  judged: false,
+} as const
+
 function unjudged({ body }: AnyGuestRequest, reason: string): Advice {
-  return {
-    action: 'none',
-    text: '',
-    reason,
-    rule: null,
-    cap: null,
-    userText: '',
-    fallback: '',
-    judged: false,
-    applied: body,
-  }
+  return { ...noAdvice, reason, applied: body }
 }
 
 function adviceFrom(
@@ -580,17 +586,8 @@ function adviceFrom(
 }
 
 function budgetAdvice({ body }: AnyGuestRequest, { reason }: Failed, fallback: string): Advice {
-  return {
-    action: 'end',
-    text: '',
-    reason,
-    rule: null,
-    cap: null,
-    userText: endedForUser({ reason, rule: null }),
-    fallback,
-    judged: true,
-    applied: body,
-  }
+  const userText = endedForUser({ reason, rule: null })
+  return { ...noAdvice, action: 'end', reason, userText, fallback, judged: true, applied: body }
 }
 
 function isOpen({ reservation }: Reserved): boolean {
@@ -621,7 +618,7 @@ function ofEach(
       callId,
       name,
       ...(refuses
-        ? { verdict: 'deny' as const, ...beyondLimits }
+        ? { verdict: 'deny' as const, ...denials.beyondLimits }
         : { verdict: 'allow' as const, text: '', code: '' as const }),
     }))
   let next = 0
@@ -630,7 +627,7 @@ function ofEach(
     const verdict = verdicts[next]
     const isNext = call?.id === id && call.name === name && sentOf(call) === sent
     if (!isNext || verdict === undefined)
-      return { callId: id, name, verdict: 'deny', ...repeatedCall }
+      return { callId: id, name, verdict: 'deny', ...denials.repeatedCall }
     next += 1
     return verdict
   })
@@ -644,7 +641,7 @@ function allowedIn(verdicts: readonly CallVerdict[]): number[] {
 /** Keeps FRONT-5. */
 function withoutAllow(own: CallVerdict): CallVerdict {
   const { callId, name, verdict } = own
-  return verdict === 'allow' ? { callId, name, verdict: 'deny', ...givenBefore } : own
+  return verdict === 'allow' ? { callId, name, verdict: 'deny', ...denials.givenBefore } : own
 }
 
 function allowed({ id: callId, name }: { id: string; name: string }): CallVerdict {
@@ -656,24 +653,11 @@ function sentOf({ raw, repair }: Response['calls'][number]): string {
   return repair?.sent ?? raw
 }
 
-const beyondLimits = {
-  text: texts.beyondLimits(limits.responseCallsMax),
-  code: 'guest.limits',
-} as const
-
-const repeatedCall = {
-  text: texts.repeatedInResponse,
-  code: 'guest.repeated',
-} as const
-
-const givenBefore = {
-  text: texts.givenBefore,
-  code: 'guest.repeated',
-} as const
-
-const unavailable = {
-  text: texts.notInTime,
-  code: 'guest.unavailable',
+const denials = {
+  beyondLimits: { text: texts.beyondLimits(limits.responseCallsMax), code: 'guest.limits' },
+  repeatedCall: { text: texts.repeatedInResponse, code: 'guest.repeated' },
+  givenBefore: { text: texts.givenBefore, code: 'guest.repeated' },
+  unavailable: { text: texts.notInTime, code: 'guest.unavailable' },
 } as const
 
 /** The verdict on each call of a round. `isPoll`: the caller asks again while a call waits. */
@@ -714,7 +698,7 @@ function verdictsFrom(
     if (!refuses) return allowed({ id: callId, name })
     const why =
       verdicts?.notCounted === undefined
-        ? unavailable
+        ? denials.unavailable
         : { text: texts.notCounted(verdicts.notCounted), code: 'guest.over' as const }
     return { callId, name, verdict: 'deny', ...why }
   })

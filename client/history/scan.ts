@@ -14,6 +14,8 @@ export type Scanned = {
   partition: number
   /** Omits older records. */
   since?: Milliseconds
+  /** Only its records are wanted. Others may come too. */
+  key?: string
 }
 
 /**
@@ -34,7 +36,7 @@ export async function* scanAll<S extends Scanned>(
   log: ReadableLog,
   all: readonly S[],
 ): AsyncGenerator<{ scanned: S; batches: Batches }> {
-  const ranges: { scanned: S; range: Range }[] = []
+  const ranges: { scanned: S; range: KeyedRange }[] = []
   for (const scanned of all) {
     const range = await rangeOf(log, scanned)
     if (range !== undefined) ranges.push({ scanned, range })
@@ -45,20 +47,27 @@ export async function* scanAll<S extends Scanned>(
 
 export type Batches = AsyncIterable<StoredRecord[]>
 
+type KeyedRange = Range & { keys: readonly string[] | undefined }
+
 async function rangeOf(
   log: ReadableLog,
-  { topic, partition, since = 0 }: Scanned,
-): Promise<Range | undefined> {
+  { topic, partition, since = 0, key }: Scanned,
+): Promise<KeyedRange | undefined> {
   const ends = (await endsOf(log, topic)).find((other) => other.partition === partition)
   if (ends === undefined) return undefined
-  const whole = { topic: log.topicPrefix + topic, partition, from: ends.begin, to: ends.end }
+  const keys = key === undefined ? undefined : [key]
+  const whole = { topic: log.topicPrefix + topic, partition, from: ends.begin, to: ends.end, keys }
   return since === 0 ? whole : { ...whole, from: await firstOffsetSince(log.bus, whole, since) }
 }
 
-async function* readThrough(log: ReadableLog, range: Range): AsyncGenerator<StoredRecord[]> {
+async function* readThrough(log: ReadableLog, range: KeyedRange): AsyncGenerator<StoredRecord[]> {
+  let next = range.from
   for await (const records of batchesOf(log.bus, range)) {
-    log.progress.read(records.length)
+    const end = (records.at(-1)?.offset ?? next) + 1
+    log.progress.read(end - next)
+    next = end
     yield records
     await othersTurn()
   }
+  log.progress.read(range.to - next)
 }

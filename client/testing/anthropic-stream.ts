@@ -4,7 +4,7 @@
 import { finishOf, messageEvents } from '../../shared/wire/anthropic/answer.ts'
 import { type AnswerItem, noUsage } from '../../shared/wire/exchange.ts'
 import type { Json } from '../../shared/wire/format.ts'
-import { printedEvents } from '../../shared/wire/printed-events.ts'
+import { printedEvents } from '../../shared/wire/framing/printed-events.ts'
 
 /** The received request. Only the fields that scripts read have types. */
 export type ModelCall = {

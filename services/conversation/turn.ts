@@ -68,7 +68,14 @@ export function openTurn(
     requestOf(conversation, turn),
     {
       to: 'activity',
-      message: { type: 'turn-started', conversation, turn: offset, messageId, agent },
+      message: {
+        type: 'turn-started',
+        conversation,
+        turn: offset,
+        messageId,
+        agent,
+        parent: policy.parent,
+      },
     },
     startOf(conversation, turn),
   ]

@@ -3,11 +3,17 @@
 import { argumentText } from '../../shared/contract/call/call.ts'
 import { approvalGuard } from '../../shared/contract/guard/approval-guard.ts'
 import { callKey, type RoundId, type TryId } from '../../shared/contract/ids.ts'
-import type { Declaration, GuardInForce, RedactRule } from '../../shared/contract/messages.ts'
+import type {
+  Declaration,
+  GuardInForce,
+  RedactRule,
+  TreeCaps,
+} from '../../shared/contract/messages.ts'
 import { clientOwner, guestOwner } from '../../shared/contract/topology.ts'
 import { toolTimeout } from '../../shared/contract/turn/tool-deadline.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { type StopTarget, stopReason } from '../../shared/runtime/settings/stops.ts'
+import { stopReason } from '../../shared/runtime/settings/stops.ts'
+import type { StopTarget, TreePlace } from '../../shared/runtime/settings/stops-in-force.ts'
 import { isAsked, needsPrograms } from './guards/approval-asking.ts'
 import type { OpenCall, Question, Round, Turn } from './turn.ts'
 
@@ -29,6 +35,8 @@ export type ToolTask = TryId &
         program: string | undefined
         /** The rules that hide values of the turn from readers of the log. */
         redact: RedactRule[]
+        /** The caps of the turn's tree. */
+        tree: TreeCaps | null
         /** The JSON text that the tool gets. */
         arguments: string
         /** The newest answer of a person to a question of the tool. */
@@ -67,7 +75,7 @@ export type OfferTask = TryId &
   Pick<
     Extract<ToolTask, { kind: 'run' }>,
     | 'agent'
-    | 'calledBy'
+    | keyof TreePlace
     | 'declaration'
     | 'guards'
     | 'clearedAt'
@@ -113,10 +121,11 @@ function taskOf(
   if (phase.kind === 'ready' && phase.claimsAt !== undefined) return undefined
   const callTry = { conversation, turn, round, ordinal: call.ordinal, try: phase.try, expiresAt }
   const { declaration } = phase
-  const { calledBy } = policy
+  const { calledBy, parent } = policy
   const start = {
     agent,
     calledBy,
+    parent,
     declaration,
     guards: policy.guards,
     clearedAt,
@@ -131,7 +140,8 @@ function taskOf(
     if (isOffered && phase.owner !== clientOwner) return undefined
     return { kind: 'offer', ...callTry, ...start, isOffered }
   }
-  if (phase.kind === 'ready') return { kind: 'claim', ...callTry, agent, calledBy, tool: call.name }
+  if (phase.kind === 'ready')
+    return { kind: 'claim', ...callTry, agent, calledBy, parent, tool: call.name }
   const { owner, cancelled, stop, question } = phase
   return {
     kind: 'run',
@@ -142,6 +152,7 @@ function taskOf(
     stopReason: stop && stopReason(stop),
     program,
     redact: policy.redact,
+    tree: policy.tree,
     answer: question?.answer && { number: question.number, ...question.answer },
     startWithinMs: policy.startWithinMs,
   }
@@ -149,20 +160,20 @@ function taskOf(
 
 function verdictTask(
   { conversation, turn }: Turn,
-  { round, agent, policy: { calledBy }, clearedAt, calls }: Round,
+  { round, agent, policy: { calledBy, parent }, clearedAt, calls }: Round,
   guard: string,
 ): VerdictTask {
   const waiting = calls.flatMap(({ call: { ordinal, name }, phase }) =>
     phase.kind === 'waiting' && phase.guards.includes(guard) ? [{ ordinal, tool: name }] : [],
   )
-  const of = { conversation, turn, round, guard, since: clearedAt, agent, calledBy }
+  const of = { conversation, turn, round, guard, since: clearedAt, agent, calledBy, parent }
   return { kind: 'await-verdict', ...of, calls: waiting }
 }
 
 /** Its run has a task for an operator's stop, so this one names no call. */
 function inputTask(
   { conversation, turn }: Turn,
-  { round, agent, policy: { calledBy }, calls }: Round,
+  { round, agent, policy: { calledBy, parent }, calls }: Round,
   input: number,
 ): VerdictTask[] {
   return calls.flatMap(({ phase }) =>
@@ -176,6 +187,7 @@ function inputTask(
             guard: approvalGuard,
             agent,
             calledBy,
+            parent,
             since: phase.question.since,
             calls: [],
             input,

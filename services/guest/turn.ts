@@ -146,7 +146,14 @@ export function openTurn(
     }),
     {
       to: 'activity',
-      message: { type: 'turn-started', conversation, turn: offset, messageId: turnKey, agent },
+      message: {
+        type: 'turn-started',
+        conversation,
+        turn: offset,
+        messageId: turnKey,
+        agent,
+        parent: policy.parent,
+      },
     },
   ]
   return { turn, records }

@@ -84,7 +84,7 @@ export type FunctionTool = {
 }
 
 /** The part of a turn's policy that a turn inherits which its call runs. */
-export type CallingTurn = Readonly<Pick<Policy, 'redact' | 'calledBy'>>
+export type CallingTurn = Readonly<Pick<Policy, 'redact' | 'calledBy' | 'tree'>>
 
 export type FunctionCall = {
   /** Aborts at the timeout and when the turn is cancelled. */
@@ -367,7 +367,7 @@ type Given = 'caps' | 'loop' | 'empty' | 'startWithinMs' | 'graceMs' | 'toolTrie
 
 /**
  * A policy with its version: the first 16 hex digits of the sha-256 of its content. The origin of a
- * fork and the calling agents are no part of it.
+ * fork, the calling agents and the parent are no part of it.
  */
 export function policyOf({
   guards = [],
@@ -377,6 +377,8 @@ export function policyOf({
   redact = [],
   forkedFrom = null,
   calledBy = [],
+  parent = null,
+  tree = null,
   ...content
 }: PolicyContent): Policy {
   // Older records have versions without these fields, so a policy without them keeps
@@ -391,6 +393,7 @@ export function policyOf({
     ...(bindsPrograms && { bindsPrograms }),
     ...(stops.length > 0 && { stops }),
     ...(redact.length > 0 && { redact }),
+    ...(tree !== null && { tree }),
   })
   return {
     version: createHash('sha256').update(text).digest('hex').slice(0, 16),
@@ -402,5 +405,7 @@ export function policyOf({
     redact,
     forkedFrom,
     calledBy,
+    parent,
+    tree,
   }
 }

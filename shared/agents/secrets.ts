@@ -30,6 +30,29 @@ export function keysOfModel({ apiKey, baseUrl = '', headers = {} }: Model): stri
   return [apiKey, ...wordsIn({ url: baseUrl, headers }, (name) => telling.test(name))]
 }
 
+/**
+ * The secrets in the request of a client to a model. The ids of sessions and of repeats are none: texts
+ * may have them.
+ */
+export function secretsOfRequest({
+  headers,
+  path,
+}: {
+  headers: Readonly<Record<string, string | string[] | undefined>>
+  /** With the query. */
+  path: string
+}): string[] {
+  const named = Object.entries(headers).flatMap(([name, value = '']) =>
+    notSecret.test(name) ? [] : [[name, String(value)] as const],
+  )
+  return wordsIn(
+    { url: URL.parse(path, 'http://upstream')?.href ?? '', headers: Object.fromEntries(named) },
+    (name) => telling.test(name),
+  )
+}
+
+const notSecret = /session|idempotency/i
+
 /** The same for servers without an agent. */
 export function secretsOfServers(
   servers: readonly McpServer[],

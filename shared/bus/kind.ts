@@ -55,7 +55,7 @@ export type OpenOptions = {
   /** False: keeps no copies of tables on disk. */
   keepsTables?: boolean | undefined
   /** Encrypts the records that this process writes for others. Default: they stay as they are. */
-  values?: OutsideValues | undefined
+  values?: ((bus: Bus) => OutsideValues) | undefined
   /** Answers the links of other processes, on a local bus. Default: they are refused. */
   linkHost?: LinkHost | undefined
 }

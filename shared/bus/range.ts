@@ -18,10 +18,13 @@ export const leadersApartMs: Milliseconds = 60_000
 const batchRecordsMax = 500
 const batchBytesMax = 4 * 1024 * 1024
 
-/** In order, until `to` or until `signal` aborts. */
+/**
+ * In order, until `to` or until `signal` aborts. `keys`: the caller wants their records only. A bus may
+ * have an index, or give all others too.
+ */
 export async function* batchesOf(
   bus: Pick<Bus, 'read'>,
-  { topic, partition, from, to }: Range,
+  { topic, partition, from, to, keys }: Range & { keys?: readonly string[] | undefined },
   signal?: AbortSignal,
 ): AsyncGenerator<StoredRecord[]> {
   for (let next = from; next < to && signal?.aborted !== true; ) {
@@ -32,6 +35,7 @@ export async function* batchesOf(
       to,
       limit: batchRecordsMax,
       bytesMax: batchBytesMax,
+      keys,
     })
     const last = records.at(-1)
     if (last === undefined) return // the records are deleted or compacted away

@@ -15,17 +15,21 @@ export function subscribeThrough(
     })
 }
 
-/** `incoming`: the records that the reader gets. `outgoing`: each of its outputs, for the log. */
+type Change<One> = (records: One[]) => One[] | Promise<One[]>
+
+/** `incoming`: the records that the reader gets. `outgoing`: its outputs, for the log. */
 export function readerThrough(
   reader: PartitionReader,
-  incoming: (records: StoredRecord[]) => StoredRecord[],
-  outgoing: (record: RecordToAppend) => RecordToAppend,
+  incoming: Change<StoredRecord>,
+  outgoing: Change<RecordToAppend>,
 ): PartitionReader {
   return {
     ...reader,
     async read(records) {
-      const step = await reader.read(incoming(records))
-      return { ...step, outputs: step.outputs.map(outgoing) }
+      const changed = incoming(records)
+      const step = await reader.read(changed instanceof Promise ? await changed : changed)
+      const outputs = outgoing(step.outputs)
+      return { ...step, outputs: outputs instanceof Promise ? await outputs : outputs }
     },
   }
 }
@@ -33,7 +37,7 @@ export function readerThrough(
 /** The reads outside of subscriptions. `change`: keeps the number of the records. */
 export function readsThrough(
   bus: Bus,
-  change: (records: StoredRecord[]) => StoredRecord[] | Promise<StoredRecord[]>,
+  change: Change<StoredRecord>,
 ): Pick<Bus, 'read' | 'follow' | 'list' | 'get'> {
   return {
     read: async (range) => change(await bus.read(range)),

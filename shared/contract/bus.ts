@@ -38,12 +38,14 @@ export type RecordToAppend = {
 
 /**
  * A record as read. `refused`: the reason why its signature is wrong; only a subscription of a signed
- * bus has it.
+ * bus has it. `conversationKey`: a key of its conversation encrypts it in the log. `deleted`: no process
+ * can read it any more, because that key was deleted.
  */
 export type StoredRecord = RecordToAppend & {
   offset: Offset
   time: Milliseconds
   refused?: string | undefined
+  conversationKey?: 'present' | 'deleted' | undefined
 }
 
 export type Appended = { partition: number; offset: Offset; time: Milliseconds }
@@ -62,6 +64,8 @@ export type TopicSpec = {
   partitions: number
   /** Of a log. Undefined: its records stay until somebody deletes them. */
   retentionMs?: Milliseconds | undefined
+  /** Of a table: how long a bus may keep a value after its deletion. Undefined: the bus decides. */
+  compactedMs?: Milliseconds | undefined
 }
 
 /** `begin`: the oldest offset still present. `end`: the offset of the next append. */
@@ -180,13 +184,14 @@ export type ClockSkew = {
 
 /**
  * Records that were read and could not be decrypted. `missing`: this process does not have the key
- * `name`. `deleted`: the keys of the tenant were deleted. `unfit`: the key does not fit, or the bytes
- * are damaged. `hasOthers`: this process has other keys for the tenant.
+ * `name`. `deleted`: the keys of the tenant were deleted. `forgotten`: those of the conversation were.
+ * `unfit`: the key does not fit, or the bytes are damaged. `hasOthers`: this process has other keys for
+ * the tenant.
  */
 export type HiddenRecords = {
   tenant: string
   name: string
-  reason: 'missing' | 'deleted' | 'unfit'
+  reason: 'missing' | 'deleted' | 'forgotten' | 'unfit'
   hasOthers: boolean
   count: number
 }
@@ -283,6 +288,8 @@ export type Bus = {
    * Records of one partition from `from` (inclusive) to `to` (exclusive), at most `limit`. Fewer
    * than `limit` means that there were no more. With `bytesMax` it stops after about that many
    * bytes, but reads at least one record. Then only an empty result means that there were no more.
+   * `keys`: the caller wants their records only. A bus with an index leaves others out, and then too
+   * only an empty result means that there were no more. A bus without one ignores `keys`.
    */
   read(range: {
     topic: string
@@ -291,6 +298,7 @@ export type Bus = {
     to?: Offset | undefined
     limit: number
     bytesMax?: number | undefined
+    keys?: readonly string[] | undefined
   }): Promise<StoredRecord[]>
   /**
    * Batches of one partition from `from` on, until `signal` aborts. New records wake the reader; it

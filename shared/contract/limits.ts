@@ -401,6 +401,8 @@ export const limits = {
   ownerAskedAgainMs: 1 * second,
   /** How long such a guard, when it ends, waits for the acknowledgement of its last answer. */
   ownerLastWordMs: 2 * second,
+  /** How long Kafka may keep the bytes of a deleted key of a conversation. */
+  keysCompactedMs: 10 * minute,
   /** Conversations in one request to the owner that deletes them. */
   eraseConversationsMax: 1_000,
   /** Processes beside the owner of a data folder that are linked to it, such as web workers. */

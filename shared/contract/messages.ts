@@ -32,6 +32,7 @@ export type Message =
   | ContentSent
   | ConversationForgotten
   | ConversationForked
+  | ConversationKey
   | ConversationTitled
   | DeadLetter
   | FleetFormat
@@ -415,7 +416,8 @@ export type BudgetReleased = {
 
 /**
  * An attempt reserves the most that its model request can use. The records before it decide whether
- * it is granted. Observed, written by the gateway, or by the front of a guest.
+ * it is granted. A child of a tree reserves its place in the same way. Observed, written by the
+ * gateway, by the executor for a child, or by the front of a guest.
  */
 export type BudgetReserved = {
   type: 'budget-reserved'
@@ -437,6 +439,10 @@ export type BudgetReserved = {
   usd: number | null
   /** append time in milliseconds from which the reserved amounts count as used */
   expiresAt: number
+  /** the name of the tree, for budgets of a tree; empty: there are none */
+  tree: string
+  /** children that it starts; 0: it is for a model request */
+  children: number
 }
 
 /**
@@ -646,6 +652,22 @@ export type ConversationForked = {
   conversation: ConversationId
   /** the conversations that it continues, oldest first; the last one is the one that was forked */
   origins: Origin[]
+}
+
+/**
+ * A key that encrypts the records of one conversation, itself encrypted with a key of the tenant.
+ * It stands in the table conversation-keys under (conversation, name). Each writer makes its own
+ * name, so no key replaces another one. Observed, written by the client or the front that begins
+ * the conversation. A tombstone makes the records unreadable.
+ */
+export type ConversationKey = {
+  type: 'conversation-key'
+  /** the conversation */
+  conversation: ConversationId
+  /** the name of the key, as encrypted records name it */
+  name: string
+  /** 32 bytes */
+  key: Uint8Array
 }
 
 /**
@@ -1618,6 +1640,8 @@ export type TurnStarted = TurnId & {
   messageId: MessageId
   /** the agent's name */
   agent: string
+  /** the place of a guest's conversation in a tree, as in its policy */
+  parent: Parent | null
 }
 
 /** A user's message. Observed, written by the edge. */
@@ -1818,9 +1842,10 @@ export type BudgetScope = 'tenant' | 'agent' | 'conversation'
 
 /**
  * The unit of a budget. `tokens`: all tokens, cached ones included. `usd`: billionths of a US
- * dollar.
+ * dollar. The others are of trees. `rounds`: model requests. `children`: children in all.
+ * `running`: children at the same time. `ms`: milliseconds since the first reservation.
  */
-export type BudgetUnit = 'tokens' | 'usd'
+export type BudgetUnit = 'tokens' | 'usd' | 'rounds' | 'children' | 'running' | 'ms'
 
 /** The use of a budget. */
 export type BudgetUse = {
@@ -1831,10 +1856,11 @@ export type BudgetUse = {
 }
 
 /**
- * The time after which a budget begins again: with each turn, at each day or each month in UTC. A
- * reader that does not know a newer symbol reads the default, the longest one.
+ * The time after which a budget begins again: with each turn, at each day or each month in UTC, or
+ * with each tree of agents. A reader that does not know a newer symbol reads the default, the
+ * longest one.
  */
-export type BudgetWindow = 'turn' | 'day' | 'month'
+export type BudgetWindow = 'turn' | 'day' | 'month' | 'tree'
 
 /** One tool call as the model made it. Its identity is (conversation, turn, round, ordinal). */
 export type Call = {
@@ -2348,6 +2374,14 @@ export type Origin = {
   entries: number
 }
 
+/** The place of a guest's conversation in a tree. The id of a native child has its own place. */
+export type Parent = {
+  /** the conversation at the root */
+  root: string
+  /** the conversation whose call began this one; null: not known */
+  conversation: string | null
+}
+
 /** One normalized event of a provider stream. */
 export type PartEvent = {
   /** the kind of event */
@@ -2484,6 +2518,13 @@ export type Policy = {
   forkedFrom: string | null
   /** the agents whose calls led to this turn, the nearest first; null: format 1 wrote this */
   calledBy: string[] | null
+  /**
+   * the place of a guest's conversation in a tree, as its front wrote it; null: a root, a native
+   * conversation, or not known
+   */
+  parent: Parent | null
+  /** the caps of the tree, as its root has them; null: none */
+  tree: TreeCaps | null
 }
 
 /** One setting of a policy, under the name that commands use. */
@@ -2732,6 +2773,27 @@ export type Totals = {
   outputTokens: number
   /** milliseconds from the record that opened the turn to its end, by append time */
   wallMs: number
+}
+
+/**
+ * The caps of a tree: of a turn and all turns that its calls led to, or of a guest's session. Null:
+ * not capped.
+ */
+export type TreeCaps = {
+  /** agents below the root, one below the other */
+  depth: number | null
+  /** children that run at the same time */
+  atOnce: number | null
+  /** children in all */
+  children: number | null
+  /** model requests that were answered, or may have been */
+  rounds: number | null
+  /** all tokens, cached ones included */
+  tokens: number | null
+  /** US dollars */
+  usd: number | null
+  /** milliseconds from the first request or child on */
+  wallMs: number | null
 }
 
 /**

@@ -46,6 +46,7 @@ export type TopicName =
   | 'approvals'
   | 'guard-verdicts.approval'
   | 'history'
+  | 'conversation-keys'
   | 'policies'
   | 'budgets'
   | 'activity'
@@ -200,6 +201,12 @@ export const topics: Record<TopicName, Topic> = {
     },
     tombstones: ['intake', 'llm-gateway performer', 'operator'],
   },
+  // Empty while no record is encrypted. Only shared/bus/encryption decrypts it.
+  'conversation-keys': {
+    kind: 'table',
+    records: { 'conversation-key': ['edge', 'front', 'operator'] },
+    tombstones: ['operator'],
+  },
   policies: {
     kind: 'table',
     withoutContent: true,
@@ -223,9 +230,9 @@ export const topics: Record<TopicName, Topic> = {
     kind: 'log',
     withoutContent: true,
     records: {
-      'budget-reserved': ['llm-gateway performer', 'front'],
-      'budget-settled': ['llm-gateway performer', 'front'],
-      'budget-released': ['llm-gateway performer', 'front'],
+      'budget-reserved': ['llm-gateway performer', 'executor performer', 'front'],
+      'budget-settled': ['llm-gateway performer', 'executor performer', 'front'],
+      'budget-released': ['llm-gateway performer', 'executor performer', 'front'],
     },
   },
   activity: {
@@ -441,6 +448,7 @@ const wirings = {
       verdict: 'rounds-checked',
       person: 'approvals',
       history: 'history',
+      budgets: 'budgets',
       activity: 'activity',
       audit: 'audit',
     },
@@ -541,6 +549,8 @@ export function keyOf(message: Message): string {
       return originKey(message.conversation)
     case 'conversation-titled':
       return titleKey(message.conversation)
+    case 'conversation-key':
+      return JSON.stringify([message.conversation, message.name, 0])
     case 'operator-limits':
       return 'operator-limits'
     case 'partition-count':
@@ -656,6 +666,7 @@ export function topicSpecs(
   return (Object.keys(topics) as TopicName[]).map((name) => {
     const { kind } = topics[name]
     const spec = { name: prefix + name, kind, partitions }
+    if (name === 'conversation-keys') return { ...spec, compactedMs: limits.keysCompactedMs }
     if (kind === 'table') return spec
     if (retentionMs !== undefined)
       return { ...spec, retentionMs: Math.max(retentionMs, keptMs[name] ?? 0) }
@@ -677,26 +688,4 @@ export function guardTopicSpec(
   retentionMs?: Milliseconds | undefined,
 ): TopicSpec {
   return { name: prefix + guardTopicName(guard), kind: guardTopic.kind, partitions, retentionMs }
-}
-
-/**
- * The wiring as text: one topic a line with its records and its reader. Reviews see each change of
- * it.
- */
-export function printTopology(): string {
-  const lines: string[] = []
-  for (const [name, topic] of Object.entries({
-    ...topics,
-    [guardTopicName('<guard>')]: guardTopic,
-  })) {
-    const reader = Object.entries(stages).find(([, stage]) => stage.inbox === name)
-    lines.push(
-      `${name} (${topic.kind})${reader ? ` -> ${reader[0]}, a unit is ${reader[1].unit}` : ''}`,
-    )
-    for (const [type, writers] of Object.entries(topic.records))
-      lines.push(`    ${type} <- ${writers?.join(', ')}`)
-    if (topic.tombstones !== undefined)
-      lines.push(`    (tombstone) <- ${topic.tombstones.join(', ')}`)
-  }
-  return `${lines.join('\n')}\n`
 }

@@ -29,6 +29,8 @@ export type HostProfile = {
     /** A sub-agent of the session. An id equal to the session's is its main agent. */
     agent: IdPlaces
     turn: IdPlaces
+    /** The session whose call began this one. Undefined: the host has sub-agents in one session. */
+    parent?: IdPlaces
     /** Whether requests with another first text share the session with the main agent. */
     hasSideRequests: boolean
   }

@@ -52,10 +52,10 @@ export const hostProfiles: readonly HostProfile[] = [
     title: 'OpenCode',
     requests: { headers: ['x-opencode-session'], userAgent: /^opencode\// },
     identity: {
-      // A sub-agent is a session. `x-parent-session-id` names the session that started it.
       session: [{ header: 'x-session-id' }, { header: 'x-opencode-session' }],
-      agent: [],
+      agent: [], // a sub-agent is a session
       turn: [],
+      parent: [{ header: 'x-parent-session-id' }],
       hasSideRequests: false,
     },
     pollers: [],

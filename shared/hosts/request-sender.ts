@@ -7,11 +7,12 @@ import { isObject } from '../lib/json/json-object.ts'
 import type { IdPlace, IdPlaces } from './host-profile.ts'
 import { hostOfRequest } from './hosts.ts'
 
-/** `agent` undefined: the session's main agent. */
+/** `agent` undefined: the session's main agent. `parent`: the session that began this one. */
 export type RequestSender = {
   session: string
   agent: string | undefined
   turn: string | undefined
+  parent: string | undefined
   hasSideRequests: boolean
 }
 
@@ -26,6 +27,7 @@ export function senderOf(headers: IncomingHttpHeaders): RequestSender | undefine
     session,
     agent: agent === session ? undefined : agent,
     turn: idIn(headers, identity.turn),
+    parent: idIn(headers, identity.parent ?? []),
     hasSideRequests: identity.hasSideRequests,
   }
 }

@@ -199,6 +199,10 @@ export const finding = {
     'These calls differ only in a time, a counter, a random value or a remark, and',
     'returned the same result each time. Another one will return it again.',
   ],
+  sentAgain: (times: number) => [
+    `You have sent this same text ${times} times, and the tool accepted it each time. The answers`,
+    'differ only in their ids. Sending it again brings nothing new.',
+  ],
   nothingNew: (responses: number) => [
     `All calls of your last ${responses} responses had been made before in this turn, with the same`,
     'results. You have seen what they return.',

@@ -139,6 +139,7 @@ export function createFold<State, In extends Message, Task>(
     const id = parseId(record.id)
     const markBefore = id && marks[id.writer]
     if (id !== undefined && isRepeat(marks, id)) return repeated
+    if (record.conversationKey === 'deleted') return nothing // weir forget deleted it
     const refusal = refusals.refusalOf(record, id)
     let message: In
     let key: string

@@ -12,6 +12,7 @@ import type {
   GuestAdvice,
   HistoryEntry,
   Message,
+  Parent,
   TurnFinished,
   Usage,
 } from '../contract/messages.ts'
@@ -30,6 +31,8 @@ export type TurnView = {
   tenant?: string
   /** Of its beginning; without it, of its first request to the model. */
   agent?: string
+  /** The recorded place in a tree. Undefined: no record shows the beginning. */
+  parent?: Parent | null
   /** The message that opened it, or that opened no turn. */
   messageId?: MessageId
   /** Whether a record shows that it began. A message that opened no turn has a number too. */
@@ -153,6 +156,7 @@ function addTurnRecord(view: TurnView, message: Message, at: Milliseconds): void
       if (view.startedAt !== undefined) return
       view.startedAt = at
       view.agent = message.agent
+      view.parent = message.parent
       view.messageId = message.messageId
       return
     case 'round-started':

@@ -11,6 +11,7 @@ import type { Piece, ReadExchange, ToRead } from '../transcript/transcript.ts'
 import type { SentEvent } from './event-stream.ts'
 import type { Failed, Finished, ModelAnswer, ProviderRequest } from './exchange.ts'
 import type { Secret } from './faults/short-reason.ts'
+import type { Framing } from './framing/framing.ts'
 import type { StrictFormat } from './strict/strict.ts'
 
 export type { Json }
@@ -29,14 +30,31 @@ export type WireFormat<Name extends string = string> = {
   agent?: AgentFormat
 }
 
-/** The large parts of an API, which a proxy and a gateway need. A guard does without them. */
-export type ModelParts = {
+/** The large parts of an API that agents of Weir use. A guard does without them. */
+export type ModelParts = AnswerParts & {
   /** The body of an agent's request. Throws if a tool's schema is not JSON, in an unchecked agent. */
   write(agent: Agent, request: ProviderRequest): object
+}
+
+/** The parts of an API that a proxy needs. */
+export type AnswerParts = {
   answer: AnswerFormat
   stream: StreamFormat
   /** The strict reading, for a veto. */
   strict?: StrictFormat
+}
+
+/**
+ * The format of guests in whose terms the requests of an API are judged, and that body. It never throws.
+ */
+export type Likeness = { format: 'anthropic' | 'openai-chat'; body(body: Json): Json }
+
+/** An API that only the proxy judges. */
+export type LikeFormat = {
+  name: string
+  like: Likeness
+  request: RequestFormat
+  model(): Promise<AnswerParts>
 }
 
 /** Histories, requests and finished answers as pieces. The readers throw `transcript.invalid`. */
@@ -160,11 +178,16 @@ export type RequestFormat = {
 }
 
 /**
- * How a request on the network is recognized. `end`: of its path, in small letters. `query`: a
- * parameter that it must have. `streams`: the path decides that the answer is a stream; default: the
- * body does.
+ * How a request on the network is recognized. `end`: of its path, in small letters. `inside`: a part of
+ * the path that it must have. `query`: a parameter that it must have. `streams`: whether the path or,
+ * if `stream` is absent, the body makes the answer a stream. Default: `stream: true` in the body does.
  */
-export type Route = { end: string; query?: readonly [name: string, value: string]; streams?: true }
+export type Route = {
+  end: string
+  inside?: string
+  query?: readonly [name: string, value: string]
+  streams?: boolean | 'by default'
+}
 
 export type CallWords = readonly [id: string, name: unknown, text?: unknown]
 
@@ -189,8 +212,8 @@ export type AnswerFormat = {
   reader(options: ReaderOptions): AnswerReader
   /** The whole body of an answer. */
   write(answer: ModelAnswer): Json
-  /** The member of a body with its usage. */
-  usage: string
+  /** The member of a body with its usage. Undefined: the counts are members of the body. */
+  usage: string | undefined
   /** The messages of a history that the answer with this body adds. */
   messages(body: Json): Json[]
 }
@@ -257,8 +280,7 @@ export type RecordingFormat = {
 
 /** The events of a streamed answer. */
 export type StreamFormat = {
-  /** Whether each event has a line with its type. */
-  isNamed: boolean
+  framing: Framing
   /** The data of the events, as objects, or as texts that are no JSON. */
   events(answer: ModelAnswer): (Json | string)[]
   /** The same finished stream with fewer events, for a quick read. */

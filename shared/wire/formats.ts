@@ -3,7 +3,7 @@
 
 import { aiSdk } from './ai-sdk/format.ts'
 import { anthropic } from './anthropic/format.ts'
-import type { ModelParts, WireFormat } from './format.ts'
+import type { WireFormat } from './format.ts'
 import { gemini } from './gemini/format.ts'
 import { langchain } from './langchain/format.ts'
 import { openaiAgents } from './openai-agents/format.ts'
@@ -44,18 +44,12 @@ export type ApiFormat = HistoryFormat & Required<Pick<WireFormat, 'request' | 'm
 
 export const apiFormats: readonly ApiFormat[] = historyFormats.filter(isOfModel)
 
-/** With its readers and writers of answers. */
-export type ModelFormat = ApiFormat & ModelParts
-
-/** A format whose answers a veto can hold. */
-export type VetoedFormat = ModelFormat & Required<Pick<ModelParts, 'strict'>>
-
-export async function wholeFormat<Api extends ApiFormat>(api: Api): Promise<Api & ModelParts> {
-  return { ...api, ...(await api.model()) }
-}
-
-export function canBeDenied(format: ModelFormat): format is VetoedFormat {
-  return format.strict !== undefined
+/** With the parts that its `model` loads. */
+export async function wholeFormat<Api extends { model(): Promise<object> }>(
+  api: Api,
+): Promise<Api & Awaited<ReturnType<Api['model']>>> {
+  const parts = await api.model()
+  return { ...api, ...(parts as Awaited<ReturnType<Api['model']>>) }
 }
 
 function hasTranscript(format: WireFormat): format is HistoryFormat {

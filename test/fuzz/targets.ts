@@ -22,10 +22,8 @@ import { isObject } from '../../shared/lib/json/json-object.ts'
 import { messageLines } from '../../shared/tools/message-lines.ts'
 import { type SentEvent, sentEvents } from '../../shared/wire/event-stream.ts'
 import { callsOfAnswer, textOfAnswer } from '../../shared/wire/exchange.ts'
-import { canBeDenied, type VetoedFormat } from '../../shared/wire/formats.ts'
-import { printedEvents } from '../../shared/wire/printed-events.ts'
+import { canBeDenied, type VetoedFormat } from '../../shared/wire/proxied.ts'
 import { type EventData, StrictFault } from '../../shared/wire/strict/strict.ts'
-import { strictEvents } from '../../shared/wire/strict/strict-events.ts'
 import { strictObject } from '../../shared/wire/strict/strict-json.ts'
 import { modelFormats } from '../support/model-formats.ts'
 
@@ -76,14 +74,14 @@ export const targets: readonly Target[] = [
       ...corpusOf('streams'),
       isExpected: isStrictFault,
       run(input) {
-        const { shown, answer } = readStrictly(strict, [input])
+        const { shown, answer } = readStrictly({ strict, stream }, [input])
         const client = strict.client()
         const events = [...client.shown(shown), ...client.rest(answer)]
-        const print = Buffer.from(printedEvents(stream, events))
+        const print = Buffer.from(stream.framing.print(events))
         // The pieces of a body may end anywhere.
         const pieces =
           print.length > 2_000 ? [print] : [...print].map((byte) => Buffer.from([byte]))
-        const again = readStrictly(strict, pieces).answer
+        const again = readStrictly({ strict, stream }, pieces).answer
         deepStrictEqual(callsOfAnswer(again).map(wordsOf), callsOfAnswer(answer).map(wordsOf))
         deepStrictEqual(textOfAnswer(again), textOfAnswer(answer))
       },
@@ -207,8 +205,11 @@ function roundOf(command: string) {
   return round as unknown as Parameters<typeof shell.judge>[1]
 }
 
-function readStrictly(strict: VetoedFormat['strict'], pieces: readonly Buffer[]) {
-  const events = strictEvents()
+function readStrictly(
+  { strict, stream }: Pick<VetoedFormat, 'strict' | 'stream'>,
+  pieces: readonly Buffer[],
+) {
+  const events = stream.framing.read()
   const reader = strict.stream()
   const data: EventData[] = [...pieces.flatMap((piece) => events.take(piece)), ...events.end()]
   const shown = data.flatMap((one) => reader.read(one))

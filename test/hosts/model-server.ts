@@ -1,4 +1,4 @@
-// A scripted provider for real hosts: Messages, Responses and Chat Completions with server-sent
+// A scripted provider for real hosts: Messages, Responses, Chat Completions and Gemini with server-sent
 // events on one port. It needs no key and keeps each request for the tests.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -21,7 +21,7 @@ export type ScriptedAnswer = {
 }
 
 export type SeenRequest = {
-  api: 'messages' | 'responses' | 'chat'
+  api: 'messages' | 'responses' | 'chat' | 'gemini'
   path: string
   headers: Record<string, string>
   body: Record<string, unknown>
@@ -71,7 +71,7 @@ export async function startModelServer(script: Script): Promise<ModelServer> {
     }))
     if (hasTools) answers.push({ ...scripted, calls })
     const number = requests.length + others.length
-    await write[api](response, { ...scripted, calls, number }, body)
+    await write[api](response, { ...scripted, calls, number }, body, path)
   }
 
   await new Promise<void>((resolve, reject) => {
@@ -91,7 +91,7 @@ export async function startModelServer(script: Script): Promise<ModelServer> {
   }
 }
 
-const idPrefix = { messages: 'toolu_', responses: 'call_', chat: 'call_' }
+const idPrefix = { messages: 'toolu_', responses: 'call_', chat: 'call_', gemini: 'call_' }
 
 /** Claude Code joins answers with one id: `number` makes ids unique. */
 type Numbered = Omit<ScriptedAnswer, 'calls'> & {
@@ -100,7 +100,12 @@ type Numbered = Omit<ScriptedAnswer, 'calls'> & {
 }
 type Body = Record<string, unknown>
 
-const write = { messages: writeMessages, responses: writeResponses, chat: writeChat }
+const write = {
+  messages: writeMessages,
+  responses: writeResponses,
+  chat: writeChat,
+  gemini: writeGemini,
+}
 
 async function writeMessages(response: ServerResponse, answer: Numbered, body: Body) {
   const model = `${body.model}`
@@ -316,6 +321,27 @@ async function writeChat(response: ServerResponse, answer: Numbered, body: Body)
   await stream(response, events, { isNamed: false, halfway: answer.halfway })
 }
 
+async function writeGemini(response: ServerResponse, answer: Numbered, _: Body, path: string) {
+  const parts: Body[] = [
+    ...(answer.thinking === undefined ? [] : [{ text: answer.thinking, thought: true }]),
+    ...(answer.text === undefined ? [] : [{ text: answer.text }]),
+    ...answer.calls.map(({ id, name, input }) => ({
+      functionCall: { id, name, args: objectOf(input) },
+    })),
+  ]
+  const finishReason = answer.isLengthLimited ? 'MAX_TOKENS' : 'STOP'
+  const event = {
+    candidates: [{ index: 0, content: { role: 'model', parts }, finishReason }],
+    usageMetadata: { promptTokenCount: 100, candidatesTokenCount: 20, totalTokenCount: 120 },
+    responseId: `response_${answer.number}`,
+  }
+  if (!path.includes(':stream')) {
+    json(response, event)
+    return
+  }
+  await stream(response, [event], { isNamed: true, halfway: answer.halfway })
+}
+
 type StreamOptions = { isNamed: boolean; halfway: ScriptedAnswer['halfway'] }
 
 async function stream(
@@ -324,7 +350,7 @@ async function stream(
   { isNamed, halfway }: StreamOptions,
 ): Promise<void> {
   const line = (event: Body) =>
-    `${isNamed ? `event: ${event.type}\n` : ''}data: ${JSON.stringify(event)}\n\n`
+    `${isNamed && event.type !== undefined ? `event: ${event.type}\n` : ''}data: ${JSON.stringify(event)}\n\n`
   const half = halfway === undefined ? events.length : Math.ceil(events.length / 2)
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   for (const event of events.slice(0, half)) response.write(line(event))
@@ -344,6 +370,7 @@ function json(response: ServerResponse, body: unknown): void {
 function apiOf(path: string): SeenRequest['api'] | undefined {
   if (/\/messages(\?|\/count_tokens|$)/.test(path)) return 'messages'
   if (/\/responses(\?|$)/.test(path)) return 'responses'
+  if (/:(stream)?generateContent(\?|$)/i.test(path)) return 'gemini'
   return /\/chat\/completions(\?|$)/.test(path) ? 'chat' : undefined
 }
 

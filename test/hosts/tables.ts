@@ -4,6 +4,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Case } from './cases/case.ts'
+import type { WorksWith } from './programs/program.ts'
 
 export type Outcome = { found: string; isWell: boolean }
 
@@ -13,7 +14,7 @@ const docs = join(import.meta.dirname, '..', '..', 'docs')
 const internals = join(docs, 'internals', 'hosts.md')
 const guide = join(docs, 'guides', 'guard-your-agent.md')
 const head = '| program | front | case | found |'
-const guideHead = '| host | way to the proxy | cases that held |'
+const guideHead = '| host | plug-in | calls without Weir | way to the proxy | cases that held |'
 const failed = '**fails**: '
 
 /** `outcomes`: of the cases that ran. The others keep the line that the page has for their version. */
@@ -21,11 +22,7 @@ export async function writeTables(
   cases: readonly Case[],
   outcomes: ReadonlyMap<Case, Outcome>,
 ): Promise<void> {
-  const old = await oldOutcomes()
-  const lines = cases.flatMap((one): Line[] => {
-    const outcome = outcomes.get(one) ?? old.get(keyOf(one.program, one.front, one.title))
-    return outcome === undefined ? [] : [{ ...one, ...outcome }]
-  })
+  const lines = linesOf(cases, outcomes, await readFile(internals, 'utf8'))
   await replaceTable(
     internals,
     head,
@@ -33,17 +30,41 @@ export async function writeTables(
       lineOf([program, front, title, isWell ? found : `${failed}${found}`]),
     ),
   )
-  await replaceTable(guide, guideHead, summary(lines).map(lineOf))
+  await replaceTable(guide, guideHead, summary(lines))
+}
+
+/** The lines of the guide's table, from the results in the page of internals. */
+export async function worksWith(
+  cases: readonly Case[],
+): Promise<{ expected: string[]; actual: string[] }> {
+  const page = await readFile(guide, 'utf8')
+  const lines = linesOf(cases, new Map(), await readFile(internals, 'utf8'))
+  return { expected: summary(lines), actual: tableIn(page, guideHead) }
+}
+
+function linesOf(
+  cases: readonly Case[],
+  outcomes: ReadonlyMap<Case, Outcome>,
+  page: string,
+): Line[] {
+  const old = outcomesIn(page)
+  return cases.flatMap((one): Line[] => {
+    const outcome = outcomes.get(one) ?? old.get(keyOf(one.program, one.front, one.title))
+    return outcome === undefined ? [] : [{ ...one, ...outcome }]
+  })
 }
 
 const keyOf = (...cells: readonly string[]) => cells.join(' | ')
 
-async function oldOutcomes(): Promise<Map<string, Outcome>> {
-  const page = await readFile(internals, 'utf8')
-  const table = page.slice(page.indexOf(head)).split('\n\n', 1)[0] ?? ''
-  const rows = table.split('\n').slice(2)
+/** The rows of the table that begins with this line. */
+function tableIn(page: string, first: string): string[] {
+  const table = page.slice(page.indexOf(first)).split('\n\n', 1)[0] ?? ''
+  return table.trimEnd().split('\n').slice(2)
+}
+
+function outcomesIn(page: string): Map<string, Outcome> {
   return new Map(
-    rows.map((row) => {
+    tableIn(page, head).map((row) => {
       const [program = '', front = '', title = '', found = ''] = row.slice(2, -2).split(' | ')
       const isWell = !found.startsWith(failed)
       return [keyOf(program, front, title), { found: found.replace(failed, ''), isWell }]
@@ -55,13 +76,23 @@ function lineOf(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '/').replaceAll('\n', ' ')).join(' | ')} |`
 }
 
-/** Each host with a way to Weir, once. */
-function summary(lines: readonly Line[]): string[][] {
+/** Each host once. */
+function summary(lines: readonly Line[]): string[] {
   const hosts = new Map<string, Line[]>()
   for (const line of lines)
-    if (line.way !== undefined && line.front !== 'none')
+    if (line.worksWith !== undefined && line.front !== 'none')
       hosts.set(line.program, [...(hosts.get(line.program) ?? []), line])
-  return [...hosts].map(([program, all]) => [program, all[0]?.way ?? '', resultOf(all)])
+  return [...hosts].map(([program, all]) => {
+    const { way = '', plugin } = all[0]?.worksWith ?? {}
+    return lineOf([program, ...pluginCells(plugin), way, resultOf(all)])
+  })
+}
+
+function pluginCells(plugin: WorksWith['plugin']): [string, string] {
+  if (plugin === undefined) return ['', '']
+  if (typeof plugin === 'string') return [plugin, '']
+  const { folder, open = 'no call runs' } = plugin
+  return [`[${folder}](../../integrations/${folder}/README.md)`, open]
 }
 
 function resultOf(lines: readonly Line[]): string {

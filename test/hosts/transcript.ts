@@ -27,6 +27,7 @@ export function transcriptOf({
       // A report of an agent has its duration in a long text.
       .replace(/( characters), [0-9a-f]{6}\)/g, '$1)')
       .replace(/(session ID |session_id\W{1,4})\d+/g, '$1(id)')
+      .replace(/(Process Group PGID: )\d+/g, '$1(id)')
       .replace(/<current_datetime>[^<]*/g, '<current_datetime>')
       .replace(/(nickname\W+)\w+/g, '$1(name)'),
   )
@@ -44,7 +45,7 @@ function isReminder(message: unknown): boolean {
 }
 
 export function messagesOf({ body }: SeenRequest): unknown[] {
-  const list = body.messages ?? body.input
+  const list = body.messages ?? body.input ?? body.contents
   return Array.isArray(list) ? list : [list]
 }
 

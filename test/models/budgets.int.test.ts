@@ -1,16 +1,32 @@
-// The model of budgets: parallel attempts of two gateways reserve, settle and release.
+// The models of budgets and trees: parallel attempts, and children, reserve, settle and release.
 
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from '@jest/globals'
 
-it.each([
-  ['holes', ['VIOLATED', 'VIOLATED', 'VIOLATED']],
-  ['fixed', ['ok', 'ok', 'ok']],
-])('parallel turns pass no budget by more than one reservation: %s', async (part, expected) => {
-  const model = join(import.meta.dirname, 'budgets.py')
-  const { stdout } = await promisify(execFile)('python3', [model, part])
+async function verdictsOf(model: string, part: string): Promise<(string | undefined)[]> {
+  const file = join(import.meta.dirname, model)
+  const { stdout } = await promisify(execFile)('python3', [file, part])
   const verdicts = stdout.split('\n').filter((line) => /^(ok|VIOLATED)/.test(line))
-  expect(verdicts.map((line) => line.split(' ')[0])).toEqual(expected)
+  return verdicts.map((line) => line.split(' ')[0])
+}
+
+const [bad, ok] = ['VIOLATED', 'ok']
+
+it.each([
+  ['holes', [bad, bad, bad]],
+  ['fixed', [ok, ok, ok]],
+])('parallel turns pass no budget by more than one reservation: %s', async (part, expected) => {
+  expect(await verdictsOf('budgets.py', part)).toEqual(expected)
 })
+
+it.each([
+  ['holes', [bad, bad, bad, bad]],
+  ['fixed', [ok, ok, ok]],
+])(
+  'children of a tree never pass its caps, and a further try is no further child: %s',
+  async (part, expected) => {
+    expect(await verdictsOf('trees.py', part)).toEqual(expected)
+  },
+)

@@ -1,14 +1,11 @@
-// Runs the three tiers one after another, also after a failure, and ends with a table. With arguments,
-// runs jest once with them. `--busy N` keeps N processes busy meanwhile. `--results FOLDER` keeps the
-// summary of each tier.
+// Runs the three tiers together, and ends with a table. With arguments, runs jest with them. `--busy N`
+// keeps N processes busy meanwhile. `--results FOLDER` keeps the summary of each tier.
 
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { busyVariable } from '../support/wait-limit.ts'
-import { readSummaries, summaryFolderVariable, summaryTable, tiers } from './summary.ts'
+import { summaryFolderVariable } from './summary.ts'
 
 const jest = join(import.meta.dirname, '..', '..', 'node_modules', 'jest', 'bin', 'jest.js')
 
@@ -27,40 +24,21 @@ const keptResults = takeOption('--results')
 const load = Array.from({ length: busyCount }, () =>
   spawn(process.execPath, ['--eval', busySource, `${process.pid}`], { stdio: 'ignore' }),
 )
-let jestProcess: ChildProcess | undefined
-let isStopped = false
+const environment: Record<string, string> = { [busyVariable]: `${busyCount}` }
+if (jestArguments.length === 0) environment.WEIR_TEST_TIER = 'all'
+if (keptResults !== undefined) environment[summaryFolderVariable] = keptResults
+const jestProcess = spawn(
+  process.execPath,
+  ['--disable-warning=ExperimentalWarning', jest, ...jestArguments],
+  { stdio: 'inherit', env: { ...process.env, ...environment } },
+)
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.on(signal, () => {
-    isStopped = true
-    jestProcess?.kill(signal)
-  })
+  process.on(signal, () => jestProcess.kill(signal))
 try {
-  process.exitCode = jestArguments.length > 0 ? await runJest({}) : await runTiers()
+  const [code] = await once(jestProcess, 'exit')
+  process.exitCode = code ?? 1
 } finally {
   for (const process of load) process.kill('SIGKILL')
-}
-
-async function runTiers(): Promise<number> {
-  const results = keptResults ?? mkdtempSync(join(tmpdir(), 'weir-test-results-'))
-  let code = 0
-  for (const tier of tiers) {
-    const ended = await runJest({ WEIR_TEST_TIER: tier, [summaryFolderVariable]: results })
-    code ||= ended
-    if (isStopped) break
-  }
-  process.stdout.write(`\n${summaryTable(readSummaries(results))}\n`)
-  if (keptResults === undefined) rmSync(results, { recursive: true })
-  return code
-}
-
-async function runJest(environment: Record<string, string>): Promise<number> {
-  jestProcess = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', jest, ...jestArguments],
-    { stdio: 'inherit', env: { ...process.env, ...environment, [busyVariable]: `${busyCount}` } },
-  )
-  const [code] = await once(jestProcess, 'exit')
-  return code ?? 1
 }
 
 /** The value of an option, which is taken out of the arguments. */

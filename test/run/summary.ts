@@ -1,60 +1,74 @@
 // The summary of a test run: counts, seconds, CPU time and the slowest files by tier, as a file and as a
-// table. The CPU time is that of the tests and the processes that they start, without the shared broker.
+// table. The CPU time is that of the tests and the processes that they start, without the shared broker. The
+// tiers of a run overlap: the seconds of a tier are from its first file to its last one.
 
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** For the reporter: the folder for summaries. */
 export const summaryFolderVariable = 'WEIR_TEST_RESULTS'
 
-/** `failed` also counts each file that could not be loaded. */
-export type TierSummary = {
-  tier: string
-  passed: number
-  failed: number
-  skipped: number
-  seconds: number
-  cpuSeconds: number
-  slowest: FileTime[]
+type Counts = { passed: number; failed: number; skipped: number; cpuSeconds: number }
+
+/** `path`: relative. `begun`, `ended`: milliseconds of one clock. `failed`: a file that does not load is one. */
+export type FileSummary = Counts & { path: string; begun: number; ended: number }
+
+/** `files`: the slowest first. */
+export type TierSummary = Counts & { tier: string; seconds: number; files: FileTime[] }
+
+type FileTime = { path: string; seconds: number; cpuSeconds: number }
+
+const tiers = ['unit', 'int', 'e2e']
+const slowestMax = 5
+
+/** `of`: one tier, or all three. */
+export function summariesOf(files: readonly FileSummary[], of: string): TierSummary[] {
+  return tiers.flatMap((tier) => {
+    const own = of === tier ? files : files.filter(({ path }) => path.includes(`.${tier}.test.`))
+    return own.length > 0 && (of === tier || of === 'all') ? [summaryOf(tier, own)] : []
+  })
 }
 
-export type FileTime = { path: string; seconds: number; cpuSeconds: number }
-
-export const tiers = ['unit', 'int', 'e2e'] as const
+function summaryOf(tier: string, files: readonly FileSummary[]): TierSummary {
+  const times = files.map(({ path, begun, ended, cpuSeconds }) => {
+    return { path, seconds: (ended - begun) / 1_000, cpuSeconds }
+  })
+  const first = Math.min(...files.map(({ begun }) => begun))
+  const last = Math.max(...files.map(({ ended }) => ended))
+  return {
+    tier,
+    ...totalOf(files),
+    seconds: (last - first) / 1_000,
+    files: times.sort((a, b) => b.seconds - a.seconds),
+  }
+}
 
 export function writeSummary(folder: string, summary: TierSummary): void {
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, `${summary.tier}.json`), `${JSON.stringify(summary)}\n`)
 }
 
-/** In the order of the tiers. */
-export function readSummaries(folder: string): TierSummary[] {
-  const place = ({ tier }: TierSummary) => (tiers as readonly string[]).indexOf(tier)
-  return readdirSync(folder)
-    .map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as TierSummary)
-    .sort((a, b) => place(a) - place(b))
-}
-
-export function summaryTable(summaries: readonly TierSummary[]): string {
+/** `seconds`: of the whole run. */
+export function summaryTable(summaries: readonly TierSummary[], seconds: number): string {
   const rows = summaries.flatMap((summary) => {
-    const [first, ...others] = summary.slowest.map(
-      ({ path, seconds, cpuSeconds }) =>
-        `${seconds.toFixed(1).padStart(7)}${cpuSeconds.toFixed(1).padStart(8)}  ${path}`,
-    )
+    const [first, ...others] = summary.files
+      .slice(0, slowestMax)
+      .map(
+        (file) =>
+          `${file.seconds.toFixed(1).padStart(7)}${file.cpuSeconds.toFixed(1).padStart(8)}  ${file.path}`,
+      )
     return [row(summary.tier, summary, first), ...others.map((file) => `${' '.repeat(47)}${file}`)]
   })
-  if (summaries.length > 1) rows.push(row('all', totalOf(summaries)))
+  if (summaries.length > 1) rows.push(row('all', { ...totalOf(summaries), seconds }))
   return [
     'tier    passed  failed  skipped  seconds    CPU  seconds    CPU  slowest files',
     ...rows,
   ].join('\n')
 }
 
-type Totals = Omit<TierSummary, 'tier' | 'slowest'>
-
 function row(
   tier: string,
-  { passed, failed, skipped, seconds, cpuSeconds }: Totals,
+  { passed, failed, skipped, seconds, cpuSeconds }: Counts & { seconds: number },
   file = '',
 ): string {
   const counts = [
@@ -67,14 +81,12 @@ function row(
   return `${tier.padEnd(6)}${counts.join('')}${file}`.trimEnd()
 }
 
-function totalOf(summaries: readonly TierSummary[]): Totals {
-  const sum = (member: keyof Totals) =>
-    summaries.reduce((total, summary) => total + summary[member], 0)
+function totalOf(parts: readonly Counts[]): Counts {
+  const sum = (member: keyof Counts) => parts.reduce((total, part) => total + part[member], 0)
   return {
     passed: sum('passed'),
     failed: sum('failed'),
     skipped: sum('skipped'),
-    seconds: sum('seconds'),
     cpuSeconds: sum('cpuSeconds'),
   }
 }

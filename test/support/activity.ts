@@ -13,6 +13,7 @@ const place = { conversation: 'c', turn: 7 }
 
 export const turnStarted = (fields: { turn?: number; messageId?: string } = {}): Activity => ({
   type: 'turn-started',
+  parent: null,
   ...place,
   messageId: 'm',
   agent: 'agent',

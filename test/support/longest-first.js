@@ -8,6 +8,7 @@ import Sequencer from '@jest/test-sequencer'
 /** Parts of paths. All other files come last, in jest's order. */
 const order = [
   // Most of the end-to-end tier: first the fleet, then the files that compute or start many processes.
+  'test/e2e/kafka-upgrade.',
   'test/e2e/chaos.',
   'test/package.',
   'test/simulation/',

@@ -1,5 +1,8 @@
 // The formats of the APIs of models, whole.
 
-import { apiFormats, type ModelFormat, wholeFormat } from '../../shared/wire/formats.ts'
+import { wholeFormat } from '../../shared/wire/formats.ts'
+import { type ModelFormat, proxiedFormats } from '../../shared/wire/proxied.ts'
 
-export const modelFormats: readonly ModelFormat[] = await Promise.all(apiFormats.map(wholeFormat))
+export const modelFormats: readonly ModelFormat[] = await Promise.all(
+  proxiedFormats.map((format) => wholeFormat(format)),
+)

@@ -11,10 +11,7 @@ export function addHooks(program: Command): void {
   hosted(answers(hooks.command('install'), { yes: 'installed', no: 'not accepted' }))
     .description("Add Weir's hooks to the settings of a host. Shows the change first.")
     .option('--url <url>', 'where weir proxy listens', 'http://127.0.0.1:4141')
-    .option(
-      '--agent <name>',
-      'the name of the guest in the log (default: claude-code or codex, as the host)',
-    )
+    .option('--agent <name>', 'the name of the guest in the log (default: that of the host)')
     .option('--yes', 'write the change without a question')
     .action(async (host, options) => {
       process.exitCode = await (await commands()).installHooks(host, options, context())
@@ -51,7 +48,7 @@ export function addHooks(program: Command): void {
 
 function hosted(command: Command): Command {
   return command
-    .argument('<host>', 'claude-code or codex')
+    .argument('<host>', 'claude-code, codex, gemini-cli or copilot')
     .option('--project', 'the settings of this folder instead of those of the user')
     .option('--program <path>', "the host's program, if it is not on the path")
 }

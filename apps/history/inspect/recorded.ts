@@ -182,7 +182,8 @@ async function collect({
   window,
 }: Collect): Promise<Logged[]> {
   const found: Logged[] = []
-  for await (const records of scan(log, { topic, partition, since: window.from })) {
+  const key = conversation
+  for await (const records of scan(log, { topic, partition, since: window.from, key })) {
     for (const record of records) if (record.key === conversation) found.push(logged(topic, record))
     if ((records.at(-1)?.time ?? 0) > window.to) break
   }

@@ -83,7 +83,7 @@ export const operatorChanges: Readonly<Record<string, OperatorChange>> = {
   },
 }
 
-const stopScopes = ['all', 'tenant', 'agent', 'tool', 'conversation'] as const
+const stopScopes = ['all', 'tenant', 'agent', 'tool', 'conversation', 'tree'] as const
 const stopModes = ['drain', 'now'] as const
 const budgetSubjects = ['tenant', 'agent', 'conversation'] as const
 const budgetWindows = ['turn', 'day', 'month'] as const

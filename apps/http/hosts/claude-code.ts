@@ -3,7 +3,7 @@
 
 import { join } from 'node:path'
 import {
-  commandHook,
+  commandEntry,
   type HookEntry,
   type Host,
   type HostEvent,
@@ -41,13 +41,11 @@ export const claudeCode: Host = {
     scope === 'project'
       ? join(folder, '.claude', 'settings.local.json')
       : join(environment.CLAUDE_CONFIG_DIR || join(home, '.claude'), 'settings.json'),
+  group: (command, timeout) => groupOf({ type: 'command', command, timeout }),
   entries: (url, version) =>
     events
       .filter(({ kind }) => kind !== 'batch' || isSince(version, batchSince))
-      .map((event): HookEntry => {
-        const hook = hookOf(event, url(event.kind), version)
-        return { event: event.event, group: { matcher: '*', hooks: [hook] } }
-      }),
+      .map((event) => entryOf(event, url(event.kind), version)),
   unprotected: (version) => [
     'A call that breaks the schema of its tool reaches no hook before Claude Code refuses it itself. Weir sees it with the batch of its message.',
     'Hooks see no text, no thinking and no tokens: rules about them are off. Run weir proxy beside the hooks for these.',
@@ -66,9 +64,15 @@ export const claudeCode: Host = {
   ],
 }
 
-function hookOf(event: HostEvent, url: string, version: string | null): unknown {
-  if (event.kind === 'end') return { type: 'command', command: noticeCommand(url) }
-  return isSince(version, closedHttpSince) ? httpHook(event, url) : commandHook(name, event, url)
+const groupOf = (hook: unknown) => ({ matcher: '*', hooks: [hook] })
+
+function entryOf(event: HostEvent, url: string, version: string | null): HookEntry {
+  const { kind } = event
+  if (kind !== 'end' && !isSince(version, closedHttpSince))
+    return commandEntry(claudeCode, event, url)
+  const hook =
+    kind === 'end' ? { type: 'command', command: noticeCommand(url) } : httpHook(event, url)
+  return { event: event.event, kind, group: groupOf(hook) }
 }
 
 /**

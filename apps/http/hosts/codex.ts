@@ -2,7 +2,7 @@
 // docs/internals/hosts.md.
 
 import { join } from 'node:path'
-import { commandHook, type HookEntry, type Host, type HostEvent } from './host.ts'
+import { commandEntry, type Host, type HostEvent } from './host.ts'
 
 const events: HostEvent[] = [
   { event: 'UserPromptSubmit', kind: 'prompt', failsClosed: true, holds: false },
@@ -11,23 +11,16 @@ const events: HostEvent[] = [
   { event: 'Stop', kind: 'stop', failsClosed: false, holds: false },
 ]
 
-const name = 'codex'
-
 export const codex: Host = {
-  name,
+  name: 'codex',
   title: 'Codex',
   program: 'codex',
   settingsFile: (scope, { home, folder, environment }) =>
     scope === 'project'
       ? join(folder, '.codex', 'hooks.json')
       : join(environment.CODEX_HOME || join(home, '.codex'), 'hooks.json'),
-  entries: (url) =>
-    events.map(
-      (event): HookEntry => ({
-        event: event.event,
-        group: { hooks: [commandHook(name, event, url(event.kind))] },
-      }),
-    ),
+  group: (command, seconds) => ({ hooks: [{ type: 'command', command, timeout: seconds }] }),
+  entries: (url) => events.map((event) => commandEntry(codex, event, url(event.kind))),
   unprotected: () => [
     'Codex runs a new or changed hook only after your review (/hooks in codex). Until then it skips it without a message.',
     'Codex reads the hooks of a project only in a folder that it trusts.',

@@ -8,7 +8,7 @@ export type Scope = 'user' | 'project'
 export type HostPlaces = { home: string; folder: string; environment: NodeJS.ProcessEnv }
 
 /** An entry of the host's settings: the hooks of one of its events. */
-export type HookEntry = { event: string; group: unknown }
+export type HookEntry = { event: string; kind: HookKind; group: unknown }
 
 export type Host = {
   /** As on the command line and in the path of its hooks. */
@@ -17,6 +17,8 @@ export type Host = {
   /** The command that starts it. */
   program: string
   settingsFile(scope: Scope, places: HostPlaces): string
+  /** An entry's group with one command. */
+  group(command: string, seconds: number): unknown
   /** `version` is null if it is unknown. Weir then installs hooks that every version can use. */
   entries(url: (kind: HookKind) => string, version: string | null): HookEntry[]
   /** Facts that no setting of Weir changes, for this version. */
@@ -39,30 +41,29 @@ export function timeoutSeconds({ holds }: HostEvent): number {
  * none answers. `front`: the address of that server. `weir`: the command of Weir.
  */
 export function pluginEntries(
-  { name, entries }: Host,
+  { name, entries, group }: Host,
   { front, weir, version }: { front: string; weir: string; version: string | null },
 ): HookEntry[] {
   const urlOf = (kind: HookKind) => `${front}/v1/hooks/${name}/${kind}`
   const command = startingCommand({ url: urlOf('prompt'), weir })
   return entries(urlOf, version).map((entry) =>
-    entry.event === 'UserPromptSubmit'
-      ? { ...entry, group: { hooks: [{ type: 'command', command, timeout: startSeconds }] } }
-      : entry,
+    entry.kind === 'prompt' ? { ...entry, group: group(command, startSeconds) } : entry,
   )
 }
 
 /** npx may have to fetch Weir first. */
 const startSeconds = 120
 
-/** A hook that runs a command. `host`: its name on the command line. */
-export function commandHook(host: string, event: HostEvent, url: string): unknown {
+/** The entry of an event whose hook is a command. `url`: of its path. */
+export function commandEntry(
+  { name, group }: Pick<Host, 'name' | 'group'>,
+  event: HostEvent,
+  url: string,
+): HookEntry {
+  const { kind, failsClosed } = event
   const seconds = timeoutSeconds(event)
-  const { failsClosed } = event
-  return {
-    type: 'command',
-    command: hookCommand({ host, url, seconds, failsClosed }),
-    timeout: seconds,
-  }
+  const command = hookCommand({ host: name, url, seconds, failsClosed })
+  return { event: event.event, kind, group: group(command, seconds) }
 }
 
 /** Whether `version` is `since` or newer. Versions are numbers with dots. */
@@ -83,9 +84,9 @@ export function remedyOf(host: string): string {
 
 /**
  * A command for a host that runs commands as hooks. It posts the event and prints the answer. If
- * Weir does not answer, exit code 2 denies the call. Any other code lets it run, and so does a time
- * limit of the host. curl starts in a tenth of the time of Node.js. The host's review shows the
- * whole command, which names no path of an installation.
+ * Weir does not answer, exit code 2 denies the call. Code 1 lets the host go on with a warning. A time
+ * limit of the host lets the call run. The command uses curl, which starts in a tenth of the time of
+ * Node.js. The host's review shows the whole command, which names no path of an installation.
  */
 export function hookCommand({
   host,
@@ -101,7 +102,7 @@ export function hookCommand({
   const post = `${postCommand(url, seconds - 5)} -S`
   return failsClosed
     ? `${post} || { echo 'Weir does not answer, so this was stopped. ${remedyOf(host)}' >&2; exit 2; }`
-    : post
+    : `${post} || exit 1`
 }
 
 /**

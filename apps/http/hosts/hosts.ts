@@ -4,9 +4,11 @@ import { usageError } from '../../../shared/lib/errors.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
 import { claudeCode } from './claude-code.ts'
 import { codex } from './codex.ts'
+import { copilot } from './copilot.ts'
+import { geminiCli } from './gemini-cli.ts'
 import type { Host } from './host.ts'
 
-export const hosts: readonly Host[] = [claudeCode, codex]
+export const hosts: readonly Host[] = [claudeCode, codex, geminiCli, copilot]
 
 /** Throws `usage`. */
 export function hostNamed(name: string): Host {

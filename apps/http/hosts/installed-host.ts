@@ -14,7 +14,11 @@ import { parseJson } from '../../../shared/wire/exact-json.ts'
 const answerMs = 10_000
 
 /** Neither question needs a key. */
-const ofHost = () => harmlessEnvironment(/^(CODEX_HOME|CLAUDE_CONFIG_DIR)$/, ofVersionManagers)
+const ofHost = () =>
+  harmlessEnvironment(
+    /^(CODEX_HOME|CLAUDE_CONFIG_DIR|COPILOT_HOME|GEMINI_CLI_HOME)$/,
+    ofVersionManagers,
+  )
 
 /** `version` is null if the program is not there, or prints none. */
 export async function versionOf(program: string): Promise<string | null> {

@@ -2,17 +2,19 @@
 // calls that wait for a person still wait.
 // RESTORE-1. A call that had not started may have run after the backup. So a message without an end
 //     gets an end, and only a call that waits for a person can still start.
-// RESTORE-2. The log has a stop of all agents, so no record of the backup starts anything before an
-//     operator releases the stop. `resume` leaves the stop out.
+// RESTORE-2. The log has a stop of all agents and its evidence, so no record of the backup starts
+//     anything before an operator releases the stop. `resume` leaves the stop out.
 // RESTORE-3. The executor has the cancel of a turn behind its last record before any stage runs. A
 //     claim of the turn follows too late.
 
 import { existsSync } from 'node:fs'
+import { endsOf } from '../../../client/history/readable-log.ts'
 import {
   openApprovals,
   type WaitingApproval,
 } from '../../../services/approval/performer/approvals.ts'
 import { personHere } from '../../../services/approval/performer/person.ts'
+import { linkedBus } from '../../../shared/bus/audit/linked-bus.ts'
 import type { BusKind } from '../../../shared/bus/kind.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'
 import { messageOf } from '../../../shared/codec/message-of.ts'
@@ -26,11 +28,11 @@ import { claimFolder } from '../../../shared/lib/files/folder-owner.ts'
 import { createLog } from '../../../shared/lib/log/log.ts'
 import { shortened } from '../../../shared/lib/text-cut.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
-import { storedSettings } from '../../../shared/runtime/settings/operator-setting.ts'
+import { placeSetting, storedSettings } from '../../../shared/runtime/settings/operator-setting.ts'
 import { removalCommand } from '../../../shared/settings/setting-words.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { type OpenConversation, unfinishedIn } from '../../bundles/import/unfinished.ts'
-import { hiddenText } from '../../history/hidden-text.ts'
+import { hiddenText, isGone } from '../../history/hidden-text.ts'
 import { type OpenLog, openLog } from '../../history/open-log.ts'
 import { printable } from '../../terminal/text/printable.ts'
 import { count, instant } from '../../terminal/text/quantities.ts'
@@ -92,7 +94,7 @@ function heldText(dataFolder: string): string {
   )
 }
 
-/** `ended`: messages. `stop`: the record that keeps RESTORE-2. */
+/** `ended`: messages. `stop`: the records that keep RESTORE-2. */
 type OpenWork = {
   records: RecordToAppend[]
   stop: RecordToAppend[]
@@ -115,7 +117,7 @@ async function openWork(kind: BusKind, settings: Settings): Promise<OpenWork> {
     refuseHidden(log)
     const stops = await storedSettings(stopSetting, log)
     return {
-      stop: stops.some(({ value }) => value?.scope === 'all') ? [] : [stopRecord(log)],
+      stop: stops.some(({ value }) => value?.scope === 'all') ? [] : await stopRecords(log),
       records: ending.map(({ topic, ...rest }) =>
         toRecord({ topic: log.topicPrefix + topic, ...rest }),
       ),
@@ -127,15 +129,22 @@ async function openWork(kind: BusKind, settings: Settings): Promise<OpenWork> {
   }
 }
 
-/** Keeps RESTORE-2. */
-function stopRecord({ topicPrefix }: OpenLog): RecordToAppend {
+/** Keeps RESTORE-2. A log of an early version has no topic for evidence. */
+async function stopRecords(log: OpenLog): Promise<RecordToAppend[]> {
+  const { bus, topicPrefix } = log
+  const records: RecordToAppend[] = []
+  async function append(all: RecordToAppend[]) {
+    records.push(...all)
+    return []
+  }
+  const collecting = linkedBus({ ...bus, append, appendsWhole: true }, topicPrefix)
   const reason = 'the log was restored from a backup'
   const by = { setBy: personHere(), setAt: systemClock.now() }
-  return toRecord({
-    topic: `${topicPrefix}policies`,
-    partition: 0,
-    message: { type: 'operator-stop', ...heldStop, mode: 'drain', reason, ...by },
-  })
+  const table = { bus: collecting, topicPrefix }
+  const stop = { type: 'operator-stop', ...heldStop, mode: 'drain', reason, ...by } as const
+  await placeSetting(stopSetting, table, stop)
+  const hasEvidence = (await endsOf(log, 'audit')).length > 0
+  return records.filter(({ topic }) => hasEvidence || topic !== `${topicPrefix}audit`)
 }
 
 /** The turn, and the turns whose agents wait for its agent. */
@@ -200,7 +209,7 @@ async function committedOf(
 
 /** Without their keys nobody knows which messages are open. Deleted keys can open nothing. */
 function refuseHidden({ bus }: OpenLog): void {
-  const hidden = bus.hidden?.().find(({ reason }) => reason !== 'deleted')
+  const hidden = bus.hidden?.().find((group) => !isGone(group))
   if (hidden !== undefined) throw new WeirError('encryption.key-missing', hiddenText(hidden))
 }
 

@@ -74,13 +74,16 @@ export function forgottenLines({
   conversations,
   records,
   isOverwritten,
+  isUnreadable,
   until,
 }: Forgotten): string {
   const subject = count(conversations.length, 'conversation')
   if (until !== null)
     return [
       `deleted the history of ${subject}: ${count(records, 'record')}`,
-      `the records of topics ${untilText(until)}; no screen shows them`,
+      isUnreadable && until !== 'never'
+        ? `no process can read the records of topics any more: their keys are deleted, and brokers remove the encrypted bytes of these keys after ${second(until)}`
+        : `the records of topics ${untilText(until)}; no screen shows them`,
       '',
     ].join('\n')
   const lines = [`deleted ${subject}: ${count(records, 'record')}`]

@@ -12,6 +12,7 @@ import {
   storedSettings,
 } from '../../../shared/runtime/settings/operator-setting.ts'
 import { removalCommand } from '../../../shared/settings/setting-words.ts'
+import { rootInLog } from '../../history/agents-in-log.ts'
 import { printable } from '../../terminal/text/printable.ts'
 import { instant } from '../../terminal/text/quantities.ts'
 import { stopSetting } from '../operator-settings.ts'
@@ -25,12 +26,14 @@ export type StopOptions = ScopeFlags & {
 }
 
 type NewStop = Omit<OperatorStop, 'type' | 'setBy' | 'setAt'>
+/** `isTree`: the name is that of any conversation in the tree, and the stop gets that of the root. */
+type GivenStop = NewStop & { isTree: boolean }
 
 /**
  * A stop at `drain` can be followed by one at `now`. Throws `usage`, and `stop.taken` if the scope
  * is stopped already. Warns about a name that the log does not know.
  */
-export const stopChange: SettingChange<StopOptions, NewStop, NewStop> = {
+export const stopChange: SettingChange<StopOptions, GivenStop, NewStop> = {
   read({ reason, drain = false, now = false, ...flags }) {
     const scope = scopeOf(flags)
     if (drain && now)
@@ -38,7 +41,8 @@ export const stopChange: SettingChange<StopOptions, NewStop, NewStop> = {
     checkReason(reason)
     return { ...scope, mode: now ? 'now' : 'drain', reason }
   },
-  async write(table, stop, { by }) {
+  async write(table, { isTree, ...given }, { by }) {
+    const stop = isTree ? { ...given, name: await rootInLog(given.name, table) } : given
     const id = stopId(stop)
     const known = (await storedSettings(stopSetting, table)).find((other) => other.id === id)
     if (known !== undefined && !(stop.mode === 'now' && known.value?.mode === 'drain'))
@@ -81,26 +85,29 @@ type ScopeFlags = {
   agent?: string
   tool?: string
   conversation?: string
+  tree?: string
 }
 
-type Scope = Pick<OperatorStop, 'scope' | 'name'>
+type Scope = Pick<GivenStop, 'scope' | 'name' | 'isTree'>
+
+const scopes = ['all', 'tenant', 'agent', 'tool', 'conversation'] as const
 
 /** Throws `usage`. */
-function scopeOf({ all, tenant, agent, tool, conversation }: ScopeFlags): Scope {
-  const given: Scope[] = [
-    ...(all === true ? [{ scope: 'all', name: '' } as const] : []),
-    ...(tenant === undefined ? [] : [{ scope: 'tenant', name: tenant } as const]),
-    ...(agent === undefined ? [] : [{ scope: 'agent', name: agent } as const]),
-    ...(tool === undefined ? [] : [{ scope: 'tool', name: tool } as const]),
-    ...(conversation === undefined ? [] : [{ scope: 'conversation', name: conversation } as const]),
-  ]
+function scopeOf({ all, tree, ...named }: ScopeFlags): Scope {
+  const names = { ...named, ...(all === true && { all: '' }) }
+  const given: Scope[] = scopes.flatMap((scope) => {
+    const name = names[scope]
+    return name === undefined ? [] : [{ scope, name, isTree: false }]
+  })
+  if (tree !== undefined) given.push({ scope: 'conversation', name: tree, isTree: true })
   const [scope, ...more] = given
   if (scope === undefined || more.length > 0)
     throw usageError(
-      `${given.length} scopes are given; give exactly one of --all, --tenant, --agent, --tool and --conversation`,
+      `${given.length} scopes are given; give exactly one of --all, --tenant, --agent, --tool, --conversation and --tree`,
     )
   const fault = nameFault(scope)
-  if (fault !== undefined) throw usageError(`--${scope.scope} '${printable(scope.name)}' ${fault}`)
+  if (fault !== undefined)
+    throw usageError(`--${scope.isTree ? 'tree' : scope.scope} '${printable(scope.name)}' ${fault}`)
   return scope
 }
 

@@ -1,14 +1,17 @@
 // A front on an open bus, for programs that run the stages already, such as a server with a proxy.
 
 import type { Logger } from 'pino'
-import type { LedgerReader } from '../../../services/llm-gateway/performer/budgets/ledger-reader.ts'
 import { policyInForce } from '../../../services/llm-gateway/performer/policy-in-force.ts'
 import type { Guest } from '../../../shared/agents/guest.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
-import type { Policy } from '../../../shared/contract/messages.ts'
+import type { ConversationId } from '../../../shared/contract/ids.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { Parent, Policy } from '../../../shared/contract/messages.ts'
 import type { StageName } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
+import { newest } from '../../../shared/lib/newest.ts'
+import type { LedgerReader } from '../../../shared/runtime/budgets/ledger-reader.ts'
 import { policyReader } from '../../../shared/runtime/settings/policy-reader.ts'
 import { createFront } from '../front.ts'
 import {
@@ -49,6 +52,8 @@ export type FrontOnOptions = {
   counting?: BudgetCounting | undefined
   /** Default: if the front does not reserve. */
   givesOnce?: boolean | undefined
+  /** Those that this process knows. */
+  secrets?: readonly string[] | undefined
 }
 
 /** `conversation`: also with the options of a front that hides denied rounds. */
@@ -67,17 +72,20 @@ export function frontOn({
   log,
   counting = 'reserve',
   givesOnce,
+  secrets,
   ...options
 }: FrontOnOptions): FrontOn {
   const waiting = waitingOf(options)
   const { blocking, refuses } = waiting
   const read = policyReader({ bus, topicPrefix })
+  const parents = newest<Parent>(limits.guestsOpenMax)
   const front = createFront({
     link: linkOn({ bus, topicPrefix, partitions }, { activity, log }),
     agent,
     blocking,
+    secrets,
     policy: async (conversation): Promise<Policy> => {
-      const own = agent.settings.policy
+      const own = { ...agent.settings.policy, parent: parents.get(conversation) ?? null }
       const policy = await policyInForce(read, { agent: agent.name, conversation, own, log })
       if (typeof policy !== 'string') return policy
       throw new WeirError('settings.invalid', policy) // keeps R6
@@ -93,7 +101,21 @@ export function frontOn({
     log,
   })
   const threads = createThreads({ ...waiting, front, budgets, counting, givesOnce, agent, log })
+
+  /** The callers of a conversation never change, so the last ones that a host named stay. */
+  function placed(conversation: ConversationId, options: ThreadOptions): ConversationId {
+    const [root, caller] = [options.root, options.parent].map((id) =>
+      id === undefined ? undefined : conversationOfGuest(agent.name, id),
+    )
+    const known = caller === undefined ? undefined : parents.get(caller)?.root
+    const whole = root ?? known ?? caller
+    if (whole !== undefined && whole !== conversation)
+      parents.set(conversation, { root: whole, conversation: caller ?? null })
+    return conversation
+  }
+
   return {
-    conversation: (id, options = {}) => threads(conversationOfGuest(agent.name, id), options),
+    conversation: (id, options = {}) =>
+      threads(placed(conversationOfGuest(agent.name, id), options), options),
   }
 }

@@ -4,11 +4,11 @@
 
 import type { Logger } from 'pino'
 import { type Approvals, openApprovals } from '../../../services/approval/performer/approvals.ts'
-import { createLedgerReader } from '../../../services/llm-gateway/performer/budgets/ledger-reader.ts'
 import type { Guests } from '../../../shared/agents/guest.ts'
 import { withPartitionsOfLog } from '../../../shared/bus/partitions-of-log.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log/log.ts'
+import { createLedgerReader } from '../../../shared/runtime/budgets/ledger-reader.ts'
 import { settingsWithOrigins, valuesOf } from '../../../shared/settings/settings.ts'
 import { flagsOfChoice } from '../../place/bus-choice.ts'
 import type { GuardOptions } from '../guard-options.ts'
@@ -34,13 +34,14 @@ export type Fronts = FrontsOn & {
  */
 export async function openFronts(
   place: FrontsPlace | { kind: 'memory' },
-  options: Pick<GuardOptions, 'guards' | 'approvals' | 'stages' | 'log'>,
+  options: Pick<GuardOptions, 'guards' | 'approvals' | 'stages' | 'secrets' | 'log'>,
 ): Promise<Fronts> {
   const log = options.log ?? createLog({ level: 'warn', secrets: [] })
-  if (place.kind === 'memory') return openMemoryFronts(log)
+  const { secrets } = options
+  if (place.kind === 'memory') return openMemoryFronts(log, secrets)
   const { topicPrefix } = place.settings
   const { bus, partitions, running } = await openGuestLog(place, { ...options, log })
-  const fronts = frontsOn({ bus, topicPrefix, partitions, log })
+  const fronts = frontsOn({ bus, topicPrefix, partitions, secrets, log })
   let closing: Promise<void> | undefined
   const close = async () => {
     try {
@@ -67,7 +68,7 @@ export async function openFronts(
   }
 }
 
-function openMemoryFronts(log: Logger): Fronts {
+function openMemoryFronts(log: Logger, secrets: readonly string[] | undefined): Fronts {
   const stages = stagesWith(log)
   return {
     front: ({ agent, isGiven, ...options }) => ({
@@ -75,6 +76,7 @@ function openMemoryFronts(log: Logger): Fronts {
         ...options,
         agent: guestAgent(agent, isGiven ? undefined : log),
         inForce: [],
+        secrets,
         log,
       }),
     }),
@@ -113,7 +115,7 @@ export type FrontsOn = {
 export function frontsOn({
   guests = new Map(),
   ...place
-}: Pick<FrontOnOptions, 'bus' | 'topicPrefix' | 'partitions' | 'log'> & {
+}: Pick<FrontOnOptions, 'bus' | 'topicPrefix' | 'partitions' | 'secrets' | 'log'> & {
   guests?: Guests
 }): FrontsOn & { close(): void } {
   const activity = openActivity(place)

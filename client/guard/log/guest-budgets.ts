@@ -8,7 +8,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { budgetsInForce } from '../../../services/llm-gateway/performer/budgets/in-force.ts'
-import type { LedgerReader } from '../../../services/llm-gateway/performer/budgets/ledger-reader.ts'
 import {
   contentTokens,
   type Reservation,
@@ -21,6 +20,7 @@ import type { BudgetUse, Usage } from '../../../shared/contract/messages.ts'
 import { budgetKeyPrefix, pricesKey } from '../../../shared/contract/topology.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { budgetLog } from '../../../shared/runtime/budgets/budget-log.ts'
+import type { LedgerReader } from '../../../shared/runtime/budgets/ledger-reader.ts'
 import type { policyReader } from '../../../shared/runtime/settings/policy-reader.ts'
 import type { Failed } from '../../../shared/wire/exchange.ts'
 import { formatNamed } from '../../../shared/wire/formats.ts'

@@ -63,16 +63,16 @@ export function stagesWith(log: Logger): MemoryStages {
   return openMemoryStages({ clock: systemClock, log, observed })
 }
 
-type FrontOptions = Pick<GuardOptions, 'mode' | 'onUnavailable' | 'answerWithinMs'> &
+type FrontOptions = Pick<GuardOptions, 'mode' | 'onUnavailable' | 'answerWithinMs' | 'secrets'> &
   Pick<ThreadsOptions, 'agent' | 'counting' | 'givesOnce' | 'log'> & { inForce: GuardInForce[] }
 
 /** The conversations of one front. */
 export function frontInMemory({ link }: MemoryStages, options: FrontOptions) {
-  const { agent, inForce, counting, givesOnce, log } = options
+  const { agent, inForce, counting, givesOnce, secrets, log } = options
   const policy = withGuards(agent.settings.policy, inForce)
   const waiting = waitingOf(options)
   const { blocking } = waiting
-  const front = createFront({ link, agent, blocking, policy: async () => policy })
+  const front = createFront({ link, agent, blocking, secrets, policy: async () => policy })
   const threads = createThreads({ ...waiting, front, counting, givesOnce, agent, log })
   return (id: string, options: ThreadOptions = {}): GuestThread =>
     threads(conversationOfGuest(agent.name, id), options)

@@ -24,10 +24,16 @@ import { tenantOf, type WeightOf } from '../../../shared/contract/tenant.ts'
 import { guardKeyPrefix, stopKeyPrefix } from '../../../shared/contract/topology.ts'
 import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
 import type { Slots } from '../../../shared/lib/slots.ts'
-import { stopOfCall, stoppedCall, stopsInForce } from '../../../shared/runtime/settings/stops.ts'
+import {
+  createLedgerReader,
+  type LedgerReader,
+} from '../../../shared/runtime/budgets/ledger-reader.ts'
+import { stopOfCall, stoppedCall } from '../../../shared/runtime/settings/stops.ts'
+import { stopsInForce } from '../../../shared/runtime/settings/stops-in-force.ts'
 import { createToolSlots, toolPlaces } from '../../../shared/tools/tool-slots.ts'
 import { byPart, type ExecutorTask, type OfferTask, type ToolTask } from '../tasks.ts'
 import { absentGuardDenial, unreadableGuardsDenial } from './absent-guards.ts'
+import { createChildren } from './children.ts'
 import { createLeftClaims, type LeftClaims } from './left-claims.ts'
 import { createOffers } from './offers.ts'
 import { type ProgramHash, programHasher } from './program/program-hash.ts'
@@ -48,7 +54,8 @@ import {
 import { createRelay } from './verdict-relay.ts'
 import { createWrites, type Writes } from './writes.ts'
 
-type Parts = Omit<ToolRunsOptions, 'context' | 'clock' | 'writes'> & {
+type Parts = Omit<ToolRunsOptions, 'context' | 'clock' | 'writes' | 'children'> & {
+  ledgers: LedgerReader
   slotsOf: (agent: string, tool: string) => Slots
 }
 
@@ -74,11 +81,13 @@ export function startExecutor({
   slots = toolPlaces(limits.runningToolsMax, weightOf),
 }: ExecutorOptions): StartPerformer<ExecutorTask> {
   const slotsOf = createToolSlots(agents, slots, weightOf)
-  return (context) => performerOf({ agents, run, contextOf, kept, programHash, slotsOf }, context)
+  const ledgers = createLedgerReader()
+  const parts = { agents, run, contextOf, kept, programHash, slotsOf, ledgers }
+  return (context) => performerOf(parts, context)
 }
 
 function performerOf(
-  { agents, run, contextOf, kept, programHash, slotsOf }: Parts,
+  { agents, run, contextOf, kept, programHash, slotsOf, ledgers }: Parts,
   context: PerformerContext,
 ): Performer<ExecutorTask> {
   const { log, owner, machineClock: clock = context.clock } = context
@@ -87,7 +96,19 @@ function performerOf(
   const { write, track } = writes
   const relay = createRelay(context, (verdicts) => track(write('self', verdicts)))
   const claims = createClaims({ clock, owner, slotsOf, writes })
-  const runs = createToolRuns({ context, clock, agents, run, contextOf, kept, programHash, writes })
+  const children = createChildren({ agents, context, ledgers })
+  const ledger = ledgers.join()
+  const runs = createToolRuns({
+    context,
+    clock,
+    agents,
+    run,
+    contextOf,
+    kept,
+    programHash,
+    children,
+    writes,
+  })
   const left = createLeftClaims({ context, clock, kept, runs, writes })
   const programs = createProgramHashes({ agents, programHash }, (message) =>
     track(write('self', [message])),
@@ -118,6 +139,7 @@ function performerOf(
           : () => {}
       await writes.finished()
       cancelStop()
+      ledger.leave()
     },
   }
 
@@ -182,7 +204,7 @@ function performerOf(
 
   /** Starts the tool, unless a guard is missing, an operator stopped it or the claim ended. */
   async function startUnlessDenied(jobs: Jobs, task: RunTask, job: Claimed): Promise<void> {
-    const veto = await vetoOf(task)
+    const veto = (await vetoOf(task)) ?? (await children.denialOf(task))
     if (jobs.get(nameOf(task)) !== job) return // dropped, given back or cancelled
     if (closing || isLate(clock, job.sentAt, task.startWithinMs))
       return giveBack(jobs, nameOf(task), job)

@@ -7,7 +7,8 @@ import type { PerformerContext, PolicyRecord } from '../../../shared/contract/pe
 import { stopId } from '../../../shared/contract/topology.ts'
 import type { Clock } from '../../../shared/lib/clock.ts'
 import { createStopWatch } from '../../../shared/runtime/settings/stop-watch.ts'
-import { stopOfCall, stopsInForce } from '../../../shared/runtime/settings/stops.ts'
+import { stopOfCall } from '../../../shared/runtime/settings/stops.ts'
+import { stopsInForce } from '../../../shared/runtime/settings/stops-in-force.ts'
 import type { ExecutorTask } from '../tasks.ts'
 import type { Writes } from './writes.ts'
 

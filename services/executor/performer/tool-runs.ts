@@ -101,6 +101,8 @@ export type ToolRunsOptions = {
   contextOf?: ContextOf | undefined
   kept?: KeptTools | undefined
   programHash: ProgramHash
+  /** Those of calls that run a turn of another agent. `ended`: the log has the end of the call. */
+  children: { ended(task: RunTask): Promise<void> }
   writes: Writes
 }
 
@@ -112,6 +114,7 @@ export function createToolRuns({
   contextOf,
   kept,
   programHash,
+  children,
   writes,
 }: ToolRunsOptions): ToolRuns {
   const { clock, log } = context
@@ -132,7 +135,9 @@ export function createToolRuns({
       log.error({ ...tryIdOf(task), agent: task.agent, tool: task.declaration.name }, ending.fault)
     if (ending.printed !== undefined)
       log.debug({ ...tryIdOf(task), printed: ending.printed }, 'the tool printed beside its result')
-    if (await report(writes, task, ending, durationMs)) kept?.forget(task)
+    if (!(await report(writes, task, ending, durationMs))) return
+    kept?.forget(task)
+    if (ending.isGivenBack !== true) await children.ended(task)
   }
 
   function stop(job: Running, graceMs: Milliseconds, why: string): void {
@@ -162,6 +167,7 @@ export function createToolRuns({
         program,
         redact,
         calledBy,
+        tree,
       } = task
       const traceparent = tool.traceparent === true ? traceparentOf(task) : undefined
       const questions = toolQuestions(task, clock, (message) => track(write('self', [message])))
@@ -173,7 +179,7 @@ export function createToolRuns({
         traceparent,
         ...times,
         ask,
-        caller: { redact, calledBy },
+        caller: { redact, calledBy, tree },
       }
       // Nothing happens between the check of the program and the start (keeps TOOL-RUNS-2).
       const start = (checked: ToolCall) =>

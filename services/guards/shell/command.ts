@@ -4,13 +4,14 @@
 // inside another one (runs.ts).
 
 import { Denial, notPlain, shown } from './denial.ts'
-import { anything, isPlain, isUnknown, list, nameOf, resolved } from './field.ts'
+import { anything, isPlain, isUnknown, list, nameOf } from './field.ts'
 import { checkNotWeir, checkSignals } from './own-control.ts'
 import {
   assign,
   checkFile,
   checkProjectFile,
-  checkSecrets,
+  checkSecret,
+  foldersOf,
   forgetVariables,
   type Place,
   step,
@@ -47,7 +48,8 @@ export function judgeCommand(fields: readonly string[], place: Place): void {
   const base = nameOf(name)
   const isFile = name.includes('/') && !installed.test(name)
   if (name.includes('/')) checkFile(name, 'it', place)
-  if (place.isRead || !printers.includes(base)) checkSecrets(fields, place)
+  for (const word of place.isRead || !printers.includes(base) ? fields : [])
+    checkSecret(word, place)
   checkSignals(base, args)
   if (builtin(name, args, place)) return
   const called = isFile ? name : base
@@ -58,11 +60,11 @@ export function judgeCommand(fields: readonly string[], place: Place): void {
   if (isFile || place.rules.alsoCommands.has(base)) {
     if (isFile) checkProjectFile(name, 'it', place)
     refuseFromNet(base, place)
-    judgeProjectWords(args, base, place, judgeCommand)
+    judgeProjectWords(args, base, place)
   } else if (kind === 'shell') judgeShell(base, args, place)
-  else if (kind === 'found') judgeFind(args, place, judgeCommand)
-  else if (kind === 'file' || kind === 'query') judgeInterpreter(base, args, place, judgeCommand)
-  else if (kind !== 'edited') judgeProgram(base, args, place, judgeCommand)
+  else if (kind === 'found') judgeFind(args, place)
+  else if (kind === 'file' || kind === 'query') judgeInterpreter(base, args, place)
+  else if (kind !== 'edited') judgeProgram(base, args, place)
   if (kind === 'edited' || base.startsWith('perl')) judgeEdits(base, args, place)
   for (const arg of args)
     for (const word of arg.split(/[=#\uE000\uE001]/)) place.whole.named.add(nameOf(word))
@@ -127,14 +129,12 @@ function textOf({ input, whole }: Place): string {
 }
 
 /** It may fail, so the folder before stays possible. */
-function changeFolder(name: string, args: readonly string[], { facts, whole }: Place): void {
+function changeFolder(name: string, args: readonly string[], place: Place): void {
+  const { facts, whole } = place
   const operands = args.filter((arg) => !/^-[LPe]+$/.test(arg) && arg !== '--')
   const target = operands[0] ?? facts.variables.get('HOME') ?? anything
   const isKnown = operands.length <= 1 && name === 'cd' && target !== '-'
-  const starts = target.startsWith('/') ? ['/'] : facts.folders
-  const found = isKnown ? starts?.map((folder) => resolved(target, folder)) : undefined
-  const folders = found?.filter((folder) => folder !== undefined)
-  whole.moved = folders?.length === found?.length ? folders : undefined
+  whole.moved = isKnown ? foldersOf(target, place) : undefined
   facts.folders = together(facts.folders, whole.moved)
 }
 

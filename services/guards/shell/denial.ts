@@ -75,13 +75,11 @@ export function hidden(base: string, part: string): Denial {
 
 /** A program, or a part of its arguments, that is not in the guard's list. */
 export function unlisted(name: string, part?: string): Denial {
-  const what =
-    part === undefined
-      ? `${shown(name)} is not among the programs that this guard knows`
-      : `"${shown(part)}" is not among the arguments of ${shown(name)} that this guard knows`
-  const advice =
-    part === undefined
-      ? 'Use a usual program, or a script in the project, or ask a person to run it.'
-      : 'Do without it, or ask a person to run it.'
+  if (part !== undefined) {
+    const what = `"${shown(part)}" is not among the arguments of ${shown(name)} that this guard knows`
+    return new Denial('unlisted', what, 'Do without it, or ask a person to run it.')
+  }
+  const what = `${shown(name)} is not among the programs that this guard knows`
+  const advice = 'Use a usual program, or a script in the project, or ask a person to run it.'
   return new Denial('unlisted', what, advice)
 }

@@ -110,6 +110,7 @@ function start(args: GuardedCall['arguments'], rules: ShellRules): Place {
       printed: '',
     },
     walk: walkText,
+    judge: judgeCommand,
   }
 }
 

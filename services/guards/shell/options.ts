@@ -43,10 +43,8 @@ export type ShellGuardOptions = {
 
 const aFolder = 'an absolute path without . and .. and without * and ?'
 
-const checks: Record<
-  keyof ShellGuardOptions,
-  [accepts: (value: unknown) => boolean, form: string]
-> = {
+type Check = [accepts: (value: unknown) => boolean, form: string]
+const checks: Record<keyof ShellGuardOptions, Check> = {
   name: [isText, 'a name'],
   tools: [isListOf(isText), "the names of the tools that run commands, e.g. ['bash']"],
   allowedFolders: [isListOf(isFolder), `a list of folders, each ${aFolder}`],

@@ -50,8 +50,9 @@ export type Place = {
   /** Nesting depth of scripts at this place. */
   depth: number
   whole: Whole
-  /** Walks an inner script, for commands that run one. */
+  /** Walks an inner script, and judges an inner command, for commands that run one. */
   walk(script: string, place: Place): void
+  judge(fields: readonly string[], place: Place): void
 }
 
 const stepsMax = 12_000
@@ -111,15 +112,22 @@ function pathsOf(field: string, { facts }: Place): (string | undefined)[] {
   return starts.map((folder) => resolved(field, folder))
 }
 
+/** The folders that it may be. */
+export function foldersOf(field: string, place: Place): Facts['folders'] {
+  const paths = pathsOf(field, place)
+  return paths.every((path) => path !== undefined) ? paths : undefined
+}
+
+function fetched(name: string, what: string): Denial {
+  const advice = 'Fetch it in a call of its own and read it. Then run it in another call.'
+  const run = `${shown(name)} would run ${what} this command may have fetched`
+  return new Denial('net-into-shell', run, advice)
+}
+
 /** A script in a file is not visible. Refuses one that is not named, or comes from the net. */
 export function checkFile(file: string, name: string, place: Place): void {
   const { net, unnamed, named } = place.whole
-  if (net && (unnamed || named.has(nameOf(file))))
-    throw new Denial(
-      'net-into-shell',
-      `${shown(name)} would run "${shown(file)}", which this command may have fetched`,
-      'Fetch it in a call of its own and read it. Then run it in another call.',
-    )
+  if (net && (unnamed || named.has(nameOf(file)))) throw fetched(name, `"${shown(file)}", which`)
   const isDevice = pathsOf(file, place).some((path) => /^\/+(dev|proc)(\/|$)/.test(path ?? file))
   if (isUnknown(file) || file === '-' || isDevice) throw hidden(name, file)
   checkNotWeir(file)
@@ -131,12 +139,7 @@ export const rulesFile =
 
 /** Refuses a program of a folder whose rules, such as a Makefile, this command may have fetched. */
 export function refuseFetchedRules(name: string, { whole }: Place): void {
-  if (whole.hasFetchedRules)
-    throw new Denial(
-      'net-into-shell',
-      `${shown(name)} would run code from a file that this command may have fetched`,
-      'Fetch it in a call of its own and read it. Then run it in another call.',
-    )
+  if (whole.hasFetchedRules) throw fetched(name, 'code from a file that')
 }
 
 /** A program or script that runs is a file of the project: below an allowed folder. */
@@ -163,11 +166,6 @@ export function checkSecret(field: string, place: Place): void {
     `"${shown(field)}" names a secret (${shown(secret)})`,
     `${withoutSecrets} If it is none, use a file of another name.`,
   )
-}
-
-/** The words of a command, including its name. */
-export function checkSecrets(fields: readonly string[], place: Place): void {
-  for (const field of fields) checkSecret(field, place)
 }
 
 const devices = /^\/dev\/(null|stdout|stderr|stdin|tty|full|fd\/\d+)$/

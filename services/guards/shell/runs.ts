@@ -9,12 +9,12 @@ import { anyName, anything, isPlain, list, nameOf } from './field.ts'
 import { checkCode } from './inline.ts'
 import { checkNotWeir } from './own-control.ts'
 import { apart, checkProjectFile, checkSecret, checkWrite, type Place } from './place.ts'
-import { type Judge, lastKind, mayChange, type Reading, read } from './programs/usage.ts'
+import { lastKind, mayChange, type Reading, read } from './programs/usage.ts'
 
 // ── find ──
 
 /** The files that it removes, and the commands that it runs on them. */
-export function judgeFind(args: readonly string[], place: Place, judge: Judge): void {
+export function judgeFind(args: readonly string[], place: Place): void {
   const execs: string[][] = []
   const rest = [...args]
   for (let at = rest.indexOf('-exec'); at >= 0; at = rest.indexOf('-exec')) {
@@ -29,11 +29,10 @@ export function judgeFind(args: readonly string[], place: Place, judge: Judge): 
   const named = operands.filter((one) => !/^[(),!]$/.test(one))
   for (const path of named.length === 0 ? ['.'] : named) {
     const match = `${path.replace(/\/$/, '')}/${anyName}`
-    for (const words of execs)
-      judge(
-        words.map((word) => word.replaceAll('{}', match)),
-        apart(place),
-      )
+    for (const words of execs) {
+      const fields = words.map((word) => word.replaceAll('{}', match))
+      place.judge(fields, apart(place))
+    }
     if (seen.has('-delete')) checkWrite(path, 'find -delete', place)
   }
 }
@@ -66,12 +65,7 @@ const modules =
   /^(pip|venv|virtualenv|json\.tool|pytest|unittest|mypy|ruff|black|isort|flake8|pylint|tox|nox)$/
 
 /** `python FILE`, `python -c CODE`, `python -m MODULE`, `… | python -`. */
-export function judgeInterpreter(
-  name: string,
-  args: readonly string[],
-  place: Place,
-  judge: Judge,
-): void {
+export function judgeInterpreter(name: string, args: readonly string[], place: Place): void {
   const { values, seen, rest } = read(name, args)
   const isQuery = lastKind(name) === 'query'
   const code = [...valuesOf('code', values), ...(isQuery ? rest.slice(1) : [])]
@@ -79,11 +73,11 @@ export function judgeInterpreter(
   const [module] = valuesOf('module', values)
   if (module !== undefined) {
     if (!modules.test(module)) throw unlisted(name, `-m ${module}`)
-    return judge([module, ...rest], place)
+    return place.judge([module, ...rest], place)
   }
   const [file] = isQuery || code.length > 0 ? [] : rest
   if (file !== undefined && file !== '-') checkProjectFile(file, name, place)
-  judgeProjectWords(args, name, place, judge)
+  judgeProjectWords(args, name, place)
   const isAbout = [...seen].some((one) => /^(-[vVh]|--(version|help|test))$/.test(one))
   if (code.length > 0 || (file === undefined ? isAbout : file !== '-')) return
   judgeInput(name, place, (text) => {
@@ -129,15 +123,10 @@ function judgeInput(name: string, place: Place, run: (text: string) => void): vo
 // ── Programs of the project ──
 
 /** Keeps SHELL-RUNS-1. */
-export function judgeProjectWords(
-  args: readonly string[],
-  base: string,
-  place: Place,
-  judge: Judge,
-) {
+export function judgeProjectWords(args: readonly string[], base: string, place: Place): void {
   for (const [i, arg] of args.entries()) {
     checkNotWeir(arg)
-    if (mayChange(nameOf(arg))) judge(args.slice(i), place)
+    if (mayChange(nameOf(arg))) place.judge(args.slice(i), place)
     // A whole command in one argument, also behind an option's name.
     const [, script = ''] = /^(?:-[\w-]+=)?(\S+\s.*)$/s.exec(arg) ?? []
     if (mayChange(nameOf(list(script)[0] ?? ''))) runScript(script, base, place)

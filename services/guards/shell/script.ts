@@ -125,14 +125,10 @@ function walkPipeline({ commands }: SyntaxNode & { type: 'Pipeline' }, place: Pl
   const last = commands.length - 1
   for (const [i, command] of commands.entries()) {
     const input: Input = i === 0 ? place.input : { kind: 'pipe' }
-    walk(command, { ...placeIn(i, last, place), input, isRead: place.isRead || i < last })
+    // The last command of a pipe runs in the shell itself in some shells.
+    const inner = i < last ? apart(place) : { ...place, isCertain: place.isCertain && last === 0 }
+    walk(command, { ...inner, input, isRead: place.isRead || i < last })
   }
-}
-
-function placeIn(i: number, last: number, place: Place): Place {
-  if (i < last) return apart(place)
-  // The last command of a pipe runs in the shell itself in some shells.
-  return last === 0 ? place : { ...place, isCertain: false }
 }
 
 function walkLoop(node: SyntaxNode, place: Place): void {
@@ -164,10 +160,9 @@ function walkFor(node: SyntaxNode & { type: 'For' | 'Select' }, place: Place): v
 
 function walkCommand(node: Command, place: Place): void {
   forEachChild(node, (part) => walk(part, place))
-  const isAssignment = (part: { type: string }) => part.type === 'Assignment'
-  const prefixes = node.prefix.filter(isAssignment) as Assignment[]
-  const declarations = node.args.filter(isAssignment) as Assignment[]
-  const words = node.args.filter((arg): arg is Word => arg.type === 'Word')
+  const prefixes = node.prefix.filter((part) => part.type === 'Assignment')
+  const declarations = node.args.filter((part) => part.type === 'Assignment')
+  const words = node.args.filter((part) => part.type === 'Word')
   const fields = fieldsOf(node.name ? [node.name, ...words] : [], place.facts)
   const input = redirected(node.redirects, place)
   const [name] = fields
@@ -260,16 +255,11 @@ function checkPart(node: SyntaxNode, place: Place): void {
   const isSet =
     node.type === 'ArithmeticExpansion' && /(^|[^=!<>])=([^=]|$)|\+\+|--/.test(node.text)
   const isDefault = node.type === 'Default' && node.operator.endsWith('=')
+  const expansion = node.type === 'ParameterExpansion' ? node : undefined
+  const operation = expansion?.operation?.type ?? 'Default'
   // The parser ends such a command too early.
-  const isHidden =
-    node.type === 'ParameterExpansion' &&
-    !/^(Default|Names)$/.test(node.operation?.type ?? 'Default') &&
-    /`|[$<>]\(/.test(node.text)
-  const isIndirect =
-    node.type === 'ParameterExpansion' &&
-    node.prefix === '!' &&
-    node.index === undefined &&
-    node.operation?.type !== 'Names'
+  const isHidden = !/^(Default|Names)$/.test(operation) && /`|[$<>]\(/.test(expansion?.text ?? '')
+  const isIndirect = expansion?.prefix === '!' && !expansion.index && operation !== 'Names'
   if (isSet || isDefault || isHidden || isIndirect)
     throw notPlain('an expansion does more than read a variable', 'Assign it before, as X=….')
 }

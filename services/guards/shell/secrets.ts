@@ -62,11 +62,8 @@ function secretPath(path: string): string | undefined {
 
 function secretPlace(path: string, from: readonly string[] | undefined): string | undefined {
   for (const folder of path.startsWith('/') ? ['/'] : (from ?? [])) {
-    const written = (path.startsWith('/') ? path : `${folder}/${path}`).replace(
-      /\/+(\.?\/+)*/g,
-      '/',
-    )
-    if (processes.test(written)) return path
+    const written = path.startsWith('/') ? path : `${folder}/${path}`
+    if (processes.test(written.replace(/\/+(\.?\/+)*/g, '/'))) return path
     const full = resolved(path, folder)
     if (full === undefined) continue
     const place = absolute.find((one) => full.startsWith(`${one}/`) || isSamePath(full, one))
@@ -79,9 +76,8 @@ function secretPlace(path: string, from: readonly string[] | undefined): string 
 function isSamePath(path: string, secret: string): boolean {
   const expected = secret.split('/')
   const parts = path.split('/')
-  return (
-    parts.length === expected.length && parts.every((part, i) => mayBe(part, expected[i] ?? ''))
-  )
+  const isEqual = (part: string, i: number) => mayBe(part, expected[i] ?? '')
+  return parts.length === expected.length && parts.every(isEqual)
 }
 
 /** In doubt yes. A name that begins with `*` is frequent and may be anything. */

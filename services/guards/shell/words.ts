@@ -26,7 +26,7 @@ export function fieldsOf(words: readonly Word[], facts: Facts): string[] {
 /** A word that Bash neither splits nor matches against names: an assignment, a here-string. */
 export function textOf(word: Word, facts: Facts): string {
   const parts = partsOf(word)
-  const texts = parts.map((part, i) => tilde(part, i, parts, facts) ?? whole(part, facts))
+  const texts = parts.map((part, i) => tilde(parts, i, facts) ?? whole(part, facts))
   return bounded(texts.join(''))
 }
 
@@ -52,7 +52,7 @@ function split(parts: readonly WordPart[], facts: Facts): string[] {
   let field: string | undefined
   for (const [i, part] of parts.entries()) {
     const isSplit = /^(Simple|Parameter|Command)Expansion$/.test(part.type)
-    const text = tilde(part, i, parts, facts) ?? whole(part, facts)
+    const text = tilde(parts, i, facts) ?? whole(part, facts)
     for (const [j, word] of (isSplit ? splitText(text) : [text]).entries()) {
       if (j > 0 && field !== undefined) fields.push(field)
       field = bounded((j > 0 ? '' : (field ?? '')) + word)
@@ -81,15 +81,11 @@ function withNames(text: string): string {
 }
 
 /** `~` and `~/…` at the beginning of a word. Undefined: there is none. */
-function tilde(
-  part: WordPart,
-  at: number,
-  { length }: readonly WordPart[],
-  { variables }: Facts,
-): string | undefined {
-  if (at > 0 || part.type !== 'Literal' || !part.text.startsWith('~')) return undefined
+function tilde(parts: readonly WordPart[], at: number, { variables }: Facts): string | undefined {
+  const [part] = parts
+  if (at > 0 || part?.type !== 'Literal' || !part.text.startsWith('~')) return undefined
   const folder = variables.get('HOME') ?? anything
-  if (part.text === '~') return length === 1 ? folder : anything
+  if (part.text === '~') return parts.length === 1 ? folder : anything
   return part.text[1] === '/' ? folder + part.value.slice(1) : anything
 }
 

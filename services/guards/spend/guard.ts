@@ -10,7 +10,7 @@
 // SPEND-GUARD-3. The calls of one round are counted in their order, so a refused one leaves room
 //     for a smaller one after it.
 // SPEND-GUARD-4. A repeated round gets the same verdicts and is not counted twice. A round from
-//     before the last one of its conversation is refused. The rounds of called agents come between.
+//     before the last one of its conversation is refused. Each called agent has a last round too.
 // SPEND-GUARD-5. Time is the round's, in UTC, and a day never goes back. State is kept per
 //     conversation with the agents that its calls ask, so no limit holds over other conversations.
 
@@ -52,15 +52,19 @@ export type SpendGuardOptions = {
 }
 
 /**
- * Sums are texts of integers of the smallest unit, because JSON has no bigint. `last`: the last
- * judged round, and the sums before it (SPEND-GUARD-4).
+ * Sums are texts of integers of the smallest unit, because JSON has no bigint. `last`: the last judged
+ * round of each conversation, and the sums before it (SPEND-GUARD-4), the newest last.
  */
 export type SpendState = {
   total: string
   day: string
   dayTotal: string
-  last: RoundId & { total: string; dayTotal: string }
+  last: LastRound[]
 }
+type LastRound = RoundId & { total: string; dayTotal: string }
+
+/** More would exceed the state of a guard. A repeat in a forgotten conversation counts again. */
+const lastMax = 32
 
 type Rules = {
   argument: string
@@ -78,7 +82,7 @@ export default function spendGuard(options: SpendGuardOptions): Guard<SpendState
   const rules = spendRules(options)
   return {
     name: options.name ?? 'spend',
-    version: '1',
+    version: '2',
     tools: options.tools,
     deadlineMs: 1_000,
     onTimeout: 'deny',
@@ -92,27 +96,31 @@ function judge(
   round: GuardedRound,
   rules: Rules,
 ): { state: SpendState | undefined; verdicts: Verdict[] } {
-  const order = state?.last.conversation === round.conversation ? compare(round, state.last) : 1
-  if (state !== undefined && order < 0) return { state, verdicts: round.calls.map(outOfOrder) }
-  if (state !== undefined && order === 0)
-    return { state, verdicts: count(round.calls, sumsOf(state.last), rules).verdicts }
+  const isOwn = ({ conversation }: LastRound) => conversation === round.conversation
+  const before = state?.last.find(isOwn)
+  const order = before === undefined ? 1 : compare(round, before)
+  if (order < 0) return { state, verdicts: round.calls.map(outOfOrder) }
+  if (before !== undefined && order === 0)
+    return { state, verdicts: count(round.calls, sumsOf(before), rules).verdicts }
 
   const today = new Date(round.time).toISOString().slice(0, 10)
   const day = state !== undefined && state.day > today ? state.day : today
-  const before: Sums = {
+  const spent: Sums = {
     total: BigInt(state?.total ?? 0),
     day: state?.day === day ? BigInt(state.dayTotal) : 0n,
   }
-  const { verdicts, sums } = count(round.calls, before, rules)
-  const last = {
+  const { verdicts, sums } = count(round.calls, spent, rules)
+  const newest = {
     ...roundIdOf(round),
-    total: String(before.total),
-    dayTotal: String(before.day),
+    total: String(spent.total),
+    dayTotal: String(spent.day),
   }
+  const others = state?.last.filter((one) => !isOwn(one)) ?? []
+  const last = [...others.slice(1 - lastMax), newest]
   return { state: { total: String(sums.total), day, dayTotal: String(sums.day), last }, verdicts }
 }
 
-function sumsOf({ total, dayTotal }: SpendState['last']): Sums {
+function sumsOf({ total, dayTotal }: LastRound): Sums {
   return { total: BigInt(total), day: BigInt(dayTotal) }
 }
 

@@ -37,6 +37,7 @@ import { WeirError } from '../../../shared/lib/errors.ts'
 import { lazyChild, type WorkLog } from '../../../shared/lib/log/lazy-log.ts'
 import type { Slots } from '../../../shared/lib/slots.ts'
 import { version } from '../../../shared/lib/version.ts'
+import type { LedgerReader } from '../../../shared/runtime/budgets/ledger-reader.ts'
 import { stopOfTurn } from '../../../shared/runtime/settings/stops.ts'
 import { type Failed, failedBy, type ProviderRequest } from '../../../shared/wire/exchange.ts'
 import { contextFull, isContextEnd } from '../../../shared/wire/faults/provider-errors.ts'
@@ -52,8 +53,7 @@ import {
   type SentRequest,
 } from './accepted-form.ts'
 import { type Answer, PartWriter, streamAnswer } from './answer.ts'
-import type { BudgetsInForce } from './budgets/in-force.ts'
-import type { LedgerReader } from './budgets/ledger-reader.ts'
+import { type BudgetsInForce, withTreeCaps } from './budgets/in-force.ts'
 import { type Reservation, reserve, usedNothing } from './budgets/reservation.ts'
 import { readContents } from './contents.ts'
 import { earlierTexts } from './echo-check.ts'
@@ -268,9 +268,11 @@ async function requestModel(attempt: Attempt, ready: Ready): Promise<Ending | un
 /** Undefined: no budget concerns the request. */
 async function reserved(
   { gateway, context, task, id }: Attempt,
-  { agent, request }: Pick<Ready, 'agent' | 'request'>,
-  inForce: BudgetsInForce,
+  { agent, request, policy }: Pick<Ready, 'agent' | 'request'> & Partial<Pick<Ready, 'policy'>>,
+  free: BudgetsInForce,
 ): Promise<Reservation | Failed | undefined> {
+  const { tree } = policy ?? task.request.settings.policy
+  const inForce = withTreeCaps(free, tree)
   if (inForce.budgets.length === 0) return undefined
   const { expiresAt } = task.request
   try {

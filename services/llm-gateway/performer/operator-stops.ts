@@ -4,12 +4,8 @@
 import type { ModelRequest, StopInForce } from '../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import { budgetKeyPrefix, pricesKey, stopKeyPrefix } from '../../../shared/contract/topology.ts'
-import {
-  type StopTarget,
-  stopOfTurn,
-  stopReason,
-  stopsInForce,
-} from '../../../shared/runtime/settings/stops.ts'
+import { stopOfTurn, stopReason } from '../../../shared/runtime/settings/stops.ts'
+import { type StopTarget, stopsInForce } from '../../../shared/runtime/settings/stops-in-force.ts'
 import { type Failed, failedBy } from '../../../shared/wire/exchange.ts'
 import { type BudgetsInForce, budgetsInForce } from './budgets/in-force.ts'
 
@@ -25,7 +21,8 @@ export class StoppedByOperator extends Error {
 }
 
 export function stopTarget({ agent, conversation, settings }: ModelRequest): StopTarget {
-  return { agent, conversation, calledBy: settings.policy.calledBy }
+  const { calledBy, parent } = settings.policy
+  return { agent, conversation, calledBy, parent }
 }
 
 /** A further attempt would be stopped too. */

@@ -18,7 +18,12 @@ import {
 } from '../../../shared/contract/topology.ts'
 import type { WorkLog } from '../../../shared/lib/log/lazy-log.ts'
 import { shortened } from '../../../shared/lib/text-cut.ts'
-import { type StopTarget, stopsInForce, withStops } from '../../../shared/runtime/settings/stops.ts'
+import {
+  type StopTarget,
+  stopsInForce,
+  type TreePlace,
+  withStops,
+} from '../../../shared/runtime/settings/stops-in-force.ts'
 import { guardsInForce, withGuards } from './guards-in-force.ts'
 import { withOperatorCaps } from './operator-caps.ts'
 
@@ -33,7 +38,7 @@ export async function policyInForce(
     conversation,
     own,
     log,
-  }: Omit<StopTarget, 'calledBy'> & { own: Policy; log: Pick<WorkLog, 'warn'> },
+  }: Omit<StopTarget, keyof TreePlace> & { own: Policy; log: Pick<WorkLog, 'warn'> },
 ): Promise<Policy | string> {
   const ofAgents = [policyKeyPrefix + everyAgent, policyKeyPrefix + agent]
   const [operator, records, ...set] = await Promise.all([
@@ -46,7 +51,7 @@ export async function policyInForce(
   const guardsSet = records.filter(({ key }) => key.startsWith(guardKeyPrefix))
   const guards = guardsInForce(guardsSet.map(({ message }) => message))
   if (typeof guards === 'string') return guards
-  const stops = stopsInForce(records, { agent, conversation, calledBy: own.calledBy })
+  const stops = stopsInForce(records, { ...own, agent, conversation })
   if (typeof stops === 'string') return stops
   let policy = own
   for (const [at, message] of set.entries()) {

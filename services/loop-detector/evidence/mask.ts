@@ -57,6 +57,9 @@ const digitFirst = anyOf('g', [
   // between the steps of a debugger. Shorter ones are codes.
   String.raw`0x[0-9a-f]{6,13}(?=[0-9a-f]{3}\b)`,
   String.raw`\d+(?:st|nd|rd|th)? (?:attempts?|retry|retries|try|tries)(?: (?:left|remaining))?\b`,
+  // Ages: `2m ago`, and those of Kubernetes, `3h2m` and `2d5h`.
+  String.raw`\d+ ?(?:[mhdwy]|days?|weeks?|months?|years?) ago\b`,
+  String.raw`(?:\d+d\d+h|\d+h\d+m)\b(?! (?:left|remain|to go))`,
   // Durations, except remaining time, which is progress. A bare `m` may be metres or millions. A
   // bare `h` stays too unless more of a duration follows.
   String.raw`(?:\d+h ?)?\d+m ?\d+(?:\.\d+)?s\b(?! (?:left|remain|to go))`,

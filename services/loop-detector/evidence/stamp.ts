@@ -76,20 +76,13 @@ export function withoutStamps(value: unknown, isView = false): string | undefine
 export function withoutMessageId(value: unknown): { text: string; ids: string[] } | undefined {
   if (!isObject(value)) return undefined
   const members = Object.entries(value)
-  const isSent = members.some(([name]) => recipient.test(name))
-  const isId = ([name, member]: [string, unknown]) =>
+  const isSent = hasRecipient(members)
+  const isId = ([name, member]: Member) =>
     typeof member !== 'object' &&
     (isRequestId(name) || (isSent && messageId.test(plainNameOf(name))))
   const ids = members.filter(isId)
   const others = members.filter((member) => !isId(member))
-  const hasText = others.some(
-    ([name, member]) =>
-      typeof member === 'string' &&
-      !recipient.test(name) &&
-      member.length >= messageCharsMin &&
-      (isSent || messageText.test(name)),
-  )
-  if (ids.length === 0 || !hasText) return undefined
+  if (ids.length === 0 || !hasText(others, isSent)) return undefined
   const text = withoutStamps(Object.fromEntries(others))
   return {
     text: text ?? JSON.stringify(others.sort(byName), (_, member: unknown) => plainNumber(member)),
@@ -97,8 +90,31 @@ export function withoutMessageId(value: unknown): { text: string; ids: string[] 
   }
 }
 
+/** Whether the arguments are a message or a report: a text for people, or any text and a recipient. */
+export function isMessage(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const members = Object.entries(value)
+  return hasText(members, hasRecipient(members))
+}
+
+type Member = [string, unknown]
+
+function hasRecipient(members: Member[]): boolean {
+  return members.some(([name]) => recipient.test(name))
+}
+
+function hasText(members: Member[], isSent: boolean): boolean {
+  return members.some(
+    ([name, member]) =>
+      typeof member === 'string' &&
+      !recipient.test(name) &&
+      member.length >= messageCharsMin &&
+      (isSent || messageText.test(name)),
+  )
+}
+
 /** The default order would make a text of the member too, and a model writes any member. */
-function byName([one]: [string, unknown], [other]: [string, unknown]): number {
+function byName([one]: Member, [other]: Member): number {
   return one < other ? -1 : 1
 }
 

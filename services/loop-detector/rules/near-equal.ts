@@ -6,8 +6,8 @@
 //     counts, with any arguments.
 // NEAR-EQUAL-2. A new result of the tool, and a call that differs in more than stamps, end all
 //     streaks.
-// NEAR-EQUAL-3. A tool that declares `mutates` may send one text again under new ids. Only ids of
-//     the message or of the request are stamps then. New ids in the answer are no new result.
+// NEAR-EQUAL-3. New ids in the answer to a message are no new result. For a tool that declares
+//     `mutates`, ids of the message or of the request are stamps too.
 // NEAR-EQUAL-4. Calls that wait are exempt.
 // NEAR-EQUAL-5. For a call whose result repeats its one text, each number is a stamp (echo.ts).
 
@@ -18,7 +18,7 @@ import type { CallEvidence } from '../evidence/evidence.ts'
 import { fingerprint } from '../evidence/fingerprint.ts'
 import { masked, withoutEchoes } from '../evidence/mask.ts'
 import { withoutNewIds } from '../evidence/new-ids.ts'
-import { withoutMessageId, withoutStamps } from '../evidence/stamp.ts'
+import { isMessage, withoutMessageId, withoutStamps } from '../evidence/stamp.ts'
 import { addMatch, emptyStreak, found, type Streak, weightiest } from '../ladder.ts'
 import { mayHaveReferences } from '../meaning/page-reference.ts'
 import { sameAnswerRoundsMax } from '../patience.ts'
@@ -31,13 +31,13 @@ type Memory = { known: Set<string>; streaks: Map<string, NearStreak> }
 
 export const nearEqual: Rule<Memory> = {
   name: 'near-equal',
-  version: 8,
+  version: 9,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description:
     'Calls that differ only in a time, a counter or a random value keep succeeding with the same result.',
   firesWhen:
-    'calls that differ only in a time, an attempt, a nonce, a reference of a page or a remark on a command have the same result for the 8th time. For a tool that declares `mutates`, the same holds for one message to one recipient under new ids, and for one text under new ids of the request.',
+    'calls that differ only in a time, an attempt, a nonce, a reference of a page or a remark on a command have the same result for the 8th time. The same message is sent for the 8th time, and the answers differ only in new ids. For a tool that declares `mutates`, the message and the request may have new ids too.',
   endedBy: 'a new result, or a call that differs in more',
   sentence: 'made no progress',
   initial: () => ({ known: new Set(), streaks: new Map() }),
@@ -49,41 +49,53 @@ export const nearEqual: Rule<Memory> = {
     for (const { near } of seen) if (remember(memory.known, near, limits.loopSeenMax)) isNew = true
     if (isNew) memory.streaks.clear()
     const findings: Finding[] = []
-    for (const { call, near, isStamped } of seen) {
+    for (const one of seen) {
+      const { call, near, isStamped } = one
       if (!isStamped || call.poll) continue
       const streak = memory.streaks.get(near) ?? { ...emptyStreak(), rounds: 0, calls: new Set() }
-      if (!remember(streak.calls, call.key, limits.loopStreaksMax) || streak.round === round)
+      if (!remember(streak.calls, call.outcome, limits.loopStreaksMax) || streak.round === round)
         continue
       addMatch(streak, call)
       streak.rounds += 1
       touch(memory.streaks, near, streak, limits.loopStreaksMax)
-      if (streak.rounds >= sameAnswerRoundsMax(loop)) findings.push(finding(streak, call))
+      if (streak.rounds >= sameAnswerRoundsMax(loop)) findings.push(finding(streak, one))
     }
     return weightiest(findings)
   },
 }
 
-/** `near`: equal for calls that differ only in stamps and have the same result. */
-function nearOf(call: CallEvidence): { call: CallEvidence; near: string; isStamped: boolean } {
-  const { tool, result, outcome, failure, value, mayBeStamped, mutates } = call
+/**
+ * `near`: equal for calls that differ only in stamps and have the same result. `isSame`: only results
+ * differ, in new ids.
+ */
+type Near = { call: CallEvidence; near: string; isStamped: boolean; isSame?: boolean }
+
+function nearOf(call: CallEvidence): Near {
+  const { tool, key, result, outcome, failure, effect, value, mayBeStamped, mutates } = call
   if (call.repeated !== undefined)
     return { call, near: fingerprint('near-arguments', tool, call.repeated), isStamped: true }
-  if (failure !== undefined || !(mayBeStamped || mutates))
-    return { call, near: outcome, isStamped: false }
+  if (failure !== undefined) return { call, near: outcome, isStamped: false }
   const sent = mutates ? withoutMessageId(value) : undefined
   if (sent !== undefined) {
     const text = masked(withoutNewIds(withoutEchoes(call.text, sent.ids)))
     return { call, near: fingerprint('near-arguments', tool, sent.text, text), isStamped: true }
   }
-  const plain = withoutStamps(value, mayHaveReferences(call.text))
-  if (plain === undefined) return { call, near: outcome, isStamped: false }
-  return { call, near: fingerprint('near-arguments', tool, plain, result), isStamped: true }
+  const plain = mayBeStamped ? withoutStamps(value, mayHaveReferences(call.text)) : undefined
+  if (plain !== undefined)
+    return { call, near: fingerprint('near-arguments', tool, plain, result), isStamped: true }
+  if (effect === 'reads' || !isMessage(value)) return { call, near: outcome, isStamped: false }
+  const text = masked(withoutNewIds(call.text))
+  return { call, near: fingerprint('near-arguments', key, text), isStamped: true, isSame: true }
 }
 
-function finding(streak: NearStreak, call: CallEvidence): Finding {
+function finding(streak: NearStreak, { call, isSame }: Near): Finding {
+  const { tool, shown } = call
+  const times = `in ${streak.rounds} rounds`
   return found(streak, {
-    key: `${call.tool} → ${call.shown.outcome}`,
-    reason: `${call.tool} was called in ${streak.rounds} rounds with arguments that differ only in a time, a number of the attempt, a nonce or a remark on a command, and ${call.shown.outcome}`,
-    text: noProgress(streak.shown, texts.nearEqual),
+    key: `${tool} → ${shown.outcome}`,
+    reason: isSame
+      ? `${tool}(${shown.arguments}) sent the same text ${times}, and the answers differ only in new ids`
+      : `${tool} was called ${times} with arguments that differ only in a time, a number of the attempt, a nonce or a remark on a command, and ${shown.outcome}`,
+    text: noProgress(streak.shown, isSame ? texts.sentAgain(streak.rounds) : texts.nearEqual),
   })
 }

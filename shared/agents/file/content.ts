@@ -2,10 +2,18 @@
 // refused are undefined under their keys. The rest can still be checked, so all mistakes are
 // reported at once.
 
-import type { EmptyAllowance, LoopThresholds, TextCallsMode } from '../../contract/messages.ts'
+import type {
+  EmptyAllowance,
+  LoopThresholds,
+  TextCallsMode,
+  TreeCaps,
+} from '../../contract/messages.ts'
 import type { FunctionTool, ReasoningEffort, Tool } from '../agents.ts'
 import type { RecordedParts } from '../guest.ts'
 import type { SandboxFields, SandboxSetting } from '../sandbox.ts'
+
+/** Caps of a tree, as an agent sets them. */
+export type TreeFields = { [Cap in keyof TreeCaps]?: number }
 
 export type AgentContent = {
   name?: string
@@ -17,6 +25,7 @@ export type AgentContent = {
   model?: ModelContent
   fallback?: string
   caps?: { rounds?: number; calls?: number; wallMs?: number; tokens?: number }
+  tree?: TreeFields
   loop?: Partial<LoopThresholds> & { rules?: Record<string, RuleMode | undefined> }
   empty?: Partial<EmptyAllowance>
   attempts?: number

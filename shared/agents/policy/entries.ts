@@ -3,7 +3,13 @@
 // `loop.identicalFailures`. The mode of a rule is `rule.cycle`. agent.schema.json has their types
 // and bounds.
 
-import type { Caps, EmptyAllowance, LoopThresholds, PolicyEntry } from '../../contract/messages.ts'
+import type {
+  Caps,
+  EmptyAllowance,
+  LoopThresholds,
+  PolicyEntry,
+  TreeCaps,
+} from '../../contract/messages.ts'
 import { alternatives } from '../../settings/mistake.ts'
 import { nearestName } from '../../settings/nearest-name.ts'
 import type { RuleMode } from '../file/content.ts'
@@ -16,6 +22,7 @@ export type PolicyContent = {
   loop: Partial<LoopThresholds>
   empty: Partial<EmptyAllowance>
   caps: Partial<Caps>
+  tree: Partial<TreeCaps>
   rules: Record<string, RuleMode | undefined>
 }
 
@@ -33,6 +40,7 @@ export const policyMeanings: Readonly<Record<string, string>> = Object.fromEntri
   ...under('loop.', meaningsAt('loop')).filter(([key]) => key !== 'loop.rules'),
   ...under('empty.', meaningsAt('empty')),
   ...under('caps.', meaningsAt('caps')),
+  ...under('tree.', meaningsAt('tree')),
   ...under(rulePrefix, meaningsAt('loop', 'rules')),
 ])
 
@@ -101,10 +109,11 @@ export function readEntries(entries: readonly PolicyEntry[]): {
   faults: EntryFault[]
 } {
   const faults: EntryFault[] = []
-  const given: Record<'loop' | 'empty' | 'caps', Record<string, unknown>> = {
+  const given: Record<'loop' | 'empty' | 'caps' | 'tree', Record<string, unknown>> = {
     loop: {},
     empty: {},
     caps: {},
+    tree: {},
   }
   const rules: Record<string, unknown> = {}
   for (const { key, value } of entries) {
@@ -125,6 +134,7 @@ export function readEntries(entries: readonly PolicyEntry[]): {
       loop: accepted(loop),
       empty: accepted(content.empty),
       caps: accepted(content.caps),
+      tree: accepted(content.tree),
       rules: accepted(modes),
     },
     faults,
@@ -136,7 +146,7 @@ export function readEntries(entries: readonly PolicyEntry[]): {
  * as a mode.
  */
 function readValue(text: string): unknown {
-  if (/^\d{1,15}$/.test(text)) return Number(text)
+  if (/^\d{1,15}(\.\d{1,9})?$/.test(text)) return Number(text)
   if (text === 'true') return true
   return text === 'false' ? false : text
 }

@@ -3,12 +3,16 @@
 
 import type { Policy } from '../../contract/messages.ts'
 import { lowestCaps } from '../../contract/turn/caps.ts'
+import { lowestTreeCaps } from '../../contract/turn/tree-caps.ts'
 import { policyOf } from '../agents.ts'
 import { shadowedBy } from '../file/parts/settings-part.ts'
 import type { PolicyContent } from './entries.ts'
 
 /** The result has its own version. It is the given policy itself if nothing differs. */
-export function overlaid(policy: Policy, { loop, empty, caps, rules }: PolicyContent): Policy {
+export function overlaid(
+  policy: Policy,
+  { loop, empty, caps, tree, rules }: PolicyContent,
+): Policy {
   const { version: _, ...content } = policy
   const before = Object.fromEntries(policy.shadowed.map((name) => [name, 'shadow' as const]))
   const laid = policyOf({
@@ -16,6 +20,7 @@ export function overlaid(policy: Policy, { loop, empty, caps, rules }: PolicyCon
     caps: lowestCaps(policy.caps, { ...policy.caps, ...caps }),
     loop: { ...policy.loop, ...loop },
     empty: { ...policy.empty, ...empty },
+    tree: lowestTreeCaps(policy.tree, tree),
     shadowed: shadowedBy({ ...before, ...rules }),
   })
   return laid.version === policyOf(content).version ? policy : laid

@@ -22,6 +22,7 @@ import { createChanges } from './changes.ts'
 import { type FileLock, lockFile } from './file/lock.ts'
 import { checkBeforeWriting, makeFolder, type Synchronous } from './file/open-file.ts'
 import { createSubscriptions } from './group/subscriptions.ts'
+import { startKeyIndexing } from './log/key-blocks.ts'
 import { type Log, openLog, type TestedDatabase } from './log/log.ts'
 import { startRetention } from './log/retention.ts'
 import { createReading } from './reading.ts'
@@ -117,6 +118,9 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
         'a subscription failed and reads no more records',
       ),
   })
+  const indexing = startKeyIndexing(log.extendIndex, clock, (error) =>
+    options.log?.warn({ err: error }, 'indexing older records failed; the next start will go on'),
+  )
   const retention = startRetention({
     log,
     clock,
@@ -143,6 +147,7 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
 
   async function close(): Promise<void> {
     life = 'closing'
+    indexing.stop()
     await retention.stop()
     const readersClosed = await subscriptions.closeAll().then(
       () => undefined,

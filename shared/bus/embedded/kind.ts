@@ -74,17 +74,20 @@ async function openOwned(
       { paths: open, stillOpen: reachedByOthers(open) },
       'other users could reach these paths of the log; paths that Weir alone uses are closed now',
     )
+  const outside = values?.(bus)
   async function listen(): Promise<{ close(): Promise<void> }> {
     const requests = await listenForRequests({
       file,
       clock,
       log,
-      answer: (request) => answerOf(bus, request, values),
+      answer: (request) => answerOf(bus, request, outside),
     })
     if (linkHost === undefined) return requests
     const links = await listenForLinks(file, {
       answer: (link, request) =>
-        isOutsideRequest(request) ? answerOf(bus, request, values) : linkHost.answer(link, request),
+        isOutsideRequest(request)
+          ? answerOf(bus, request, outside)
+          : linkHost.answer(link, request),
       left: (link) => linkHost.left(link),
     })
     return {

@@ -4,37 +4,45 @@
 // ENCRYPTED-BUS-2. A client stops no stage: its message with an unknown key becomes a dead letter.
 // ENCRYPTED-BUS-3. Other readers get a value that they cannot decrypt as it is. Decoding it gives
 //     `codec.encrypted`.
+// ENCRYPTED-BUS-4. Appends keep the order of their calls, although some wait for a key.
 
 import { encryptedByte } from '../../codec/codec.ts'
-import type { Bus, StoredRecord } from '../../contract/bus.ts'
+import type { Bus, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
 import { readerThrough, readsThrough, subscribeThrough } from '../reader-through.ts'
 import type { Encryption } from './encryption.ts'
 import { createHiddenTally } from './hidden-tally.ts'
+import { createOrder, createSealing, type Opening } from './sealing.ts'
 
-export function encryptedBus(
-  bus: Bus,
-  { encrypted, decrypted, hiddenBy, addedBytesMax, isOfClients }: Encryption,
-): Bus {
-  const tally = createHiddenTally(hiddenBy)
-  const readable = (records: StoredRecord[]) => {
-    const found = opened(records, 'leave')
-    for (const record of found) tally.see(record)
-    return found
-  }
+export function encryptedBus(bus: Bus, encryption: Encryption, topicPrefix: string): Bus {
+  const { addedBytesMax, isOfClients } = encryption
+  const sealing = createSealing(bus, encryption, topicPrefix)
+  const tally = createHiddenTally()
+  const inOrder = createOrder()
+  const hasKeys = addedBytesMax > 0
+  const outgoing = (outputs: RecordToAppend[]) =>
+    hasKeys ? sealing.sealed(outputs, { begins: false }) : outputs
+
   return {
     ...bus,
     hidden: tally.all,
     recordBytesMax: bus.recordBytesMax - addedBytesMax,
-    append: async (records, options) => bus.append(records.map(encrypted), options),
+
+    async append(records, options) {
+      if (!hasKeys) return bus.append(records, options)
+      const sealed = inOrder(() => sealing.sealed(records, { begins: true }))
+      return sealed.then((all) => bus.append(all, options)) // keeps ENCRYPTED-BUS-4
+    },
+
     subscribe: subscribeThrough(bus, (reader, topic) => {
       const missing = isOfClients(topic) ? 'leave' : 'throw'
-      return readerThrough(reader, (records) => opened(records, missing), encrypted)
+      return readerThrough(reader, (records) => opened(records, { missing }), outgoing)
     }),
-    ...readsThrough(bus, readable),
+
+    ...readsThrough(bus, (records) => opened(records, { missing: 'leave', see: tally.see })),
   }
 
-  function opened(records: StoredRecord[], missing: 'leave' | 'throw'): StoredRecord[] {
+  function opened(records: StoredRecord[], opening: Opening<StoredRecord>) {
     const isHidden = records.some(({ value }) => value?.[0] === encryptedByte)
-    return isHidden ? records.map((record) => decrypted(record, missing)) : records
+    return isHidden ? sealing.opened(records, opening) : records
   }
 }

@@ -3,9 +3,11 @@
 
 import type { Bus } from '../../contract/bus.ts'
 import { linkedBus } from '../audit/linked-bus.ts'
-import type { BusKind, BusSettings, LocalBus } from '../kind.ts'
+import type { OutsideValues } from '../embedded/beside/outside-requests.ts'
+import type { BusKind, BusSettings, LocalBus, OpenOptions } from '../kind.ts'
 import { encryptedBus } from './encrypted-bus.ts'
 import { createEncryption, type Encryption } from './encryption.ts'
+import { createOrder, createSealing } from './sealing.ts'
 import { readTenantKeys, type TenantKeys } from './tenant-keys.ts'
 
 export function encryptedKind<Kind extends BusKind>(kind: Kind): Kind {
@@ -35,11 +37,26 @@ export function encryptedLocalKind(kind: LocalBus): LocalBus {
  */
 async function opened<Opened extends Bus | undefined>(
   settings: BusSettings,
-  open: (encryption: Encryption) => Promise<Opened>,
+  open: (values: OpenOptions['values']) => Promise<Opened>,
 ): Promise<Opened | Bus> {
   const encryption = createEncryption(await keysOf(settings), settings.topicPrefix)
-  const bus = await open(encryption)
-  return bus === undefined ? bus : linkedBus(encryptedBus(bus, encryption), settings.topicPrefix)
+  const { topicPrefix } = settings
+  const bus = await open((owner) => outsideValues(owner, encryption, topicPrefix))
+  if (bus === undefined) return bus
+  return linkedBus(encryptedBus(bus, encryption, topicPrefix), topicPrefix)
+}
+
+/** In the order of the requests. */
+function outsideValues(bus: Bus, encryption: Encryption, topicPrefix: string): OutsideValues {
+  const sealing = createSealing(bus, encryption, topicPrefix)
+  const inOrder = createOrder()
+  const seal = encryption.encryptedForOthers
+  return {
+    encryptedForOthers: (records) =>
+      inOrder(() => sealing.sealed(records, { begins: false, seal })),
+    decrypted: (records) =>
+      inOrder(async () => sealing.opened(records, { missing: 'throw', includesKeys: true })),
+  }
 }
 
 async function keysOf({ encryptionKeys, encryptionCommand }: BusSettings): Promise<TenantKeys> {

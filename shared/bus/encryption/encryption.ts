@@ -1,4 +1,5 @@
-// Encrypts the values of records by tenant, with AES-256-GCM of node:crypto.
+// Encrypts the values of records with AES-256-GCM of node:crypto: by the key of their conversation
+// (conversation-keys.ts), otherwise by that of their tenant.
 //
 // An encrypted value begins with the byte 1, and the id of its schema as in the codec's frame. Then
 // come the length of the key's name, the name, 12 bytes of nonce, the encrypted frame and 16 bytes of
@@ -9,8 +10,10 @@
 //     still writes for it is encrypted with a key of this process alone, which is in no file.
 
 import { createCipheriv, createDecipheriv, randomBytes, randomFillSync } from 'node:crypto'
-import { encryptedByte, headerBytes } from '../../codec/codec.ts'
+import { encryptedByte, headerBytes, typeIn } from '../../codec/codec.ts'
 import type { HiddenRecords, RecordToAppend } from '../../contract/bus.ts'
+import type { ConversationId } from '../../contract/ids.ts'
+import type { MessageType } from '../../contract/messages.ts'
 import { tenantOf } from '../../contract/tenant.ts'
 import {
   auditKeyOfOperator,
@@ -21,6 +24,7 @@ import { WeirError } from '../../lib/errors.ts'
 import {
   everyTenant,
   isKeyName,
+  keyBytes,
   keyNameMax,
   type TenantKey,
   type TenantKeys,
@@ -36,18 +40,36 @@ export type Encryption = {
   readonly addedBytesMax: number
   /** Whether clients write the topic, which is given with its prefix. */
   isOfClients(topic: string): boolean
-  /** Throws `encryption.deleted` for a message of a client whose tenant has no keys any more. */
-  encrypted<One extends RecordToAppend>(record: One): One
+  /**
+   * The conversation whose own key may encrypt the record. Undefined: the record has no content, or
+   * the tenant has no key here.
+   */
+  conversationOf(record: RecordToAppend): ConversationId | undefined
+  /** The name of the key that encrypts new records of the tenant. Undefined: none. */
+  currentName(conversation: ConversationId): string | undefined
+  /**
+   * `key`: that of the record's conversation. Default: its tenant's. Throws `encryption.deleted` for
+   * a message of a client whose tenant has no keys any more.
+   */
+  encrypted<One extends RecordToAppend>(record: One, key?: TenantKey): One
   /**
    * As `encrypted`, for a record of another process, which may be encrypted already. Throws also
    * `encryption.key-missing` for a readable message of a client whose tenant has keys.
    */
-  encryptedForOthers<One extends RecordToAppend>(record: One): One
+  encryptedForOthers<One extends RecordToAppend>(record: One, key?: TenantKey): One
   /**
    * The record with a readable value. As it is: not encrypted, damaged, or its key was deleted.
-   * `missing`: for a record whose key this process never had.
+   * `missing`: for a record whose key this process never had. `key`: that of the record's conversation.
    */
-  decrypted<One extends RecordToAppend>(record: One, missing: 'leave' | 'throw'): One
+  decrypted<One extends RecordToAppend>(
+    record: One,
+    missing: 'leave' | 'throw',
+    key?: TenantKey,
+  ): One
+  /** The name of the key that encrypts the record. Undefined: none does. */
+  keyNameIn(record: RecordToAppend): string | undefined
+  /** As keyNameIn, if that key belongs to the record's conversation. */
+  conversationKeyIn(record: RecordToAppend): string | undefined
   /** The reason why this record, which `decrypted` returned encrypted, is not readable. */
   hiddenBy(record: RecordToAppend): Omit<HiddenRecords, 'count'>
 }
@@ -63,10 +85,21 @@ export function createEncryption(keys: TenantKeys, topicPrefix: string): Encrypt
     addedBytesMax: byTenant.size === 0 ? 0 : addedBytesMax,
     isOfClients,
 
+    conversationOf(record) {
+      const { value, topic, key } = record
+      if (byTenant.size === 0 || value === null || value[0] === encryptedByte) return undefined
+      if (withoutContent.has(typeIn(value))) return undefined
+      const conversation = conversationIn(nameOf(topic), key)
+      const name = conversation && currentName(conversation)
+      return name === undefined || name === deletedName ? undefined : conversation
+    },
+
+    currentName,
+
     encrypted,
 
-    encryptedForOthers(record) {
-      const hidden = encrypted(record)
+    encryptedForOthers(record, own) {
+      const hidden = encrypted(record, own)
       if (hidden !== record && isOfClients(record.topic))
         throw new WeirError(
           'encryption.key-missing',
@@ -75,13 +108,13 @@ export function createEncryption(keys: TenantKeys, topicPrefix: string): Encrypt
       return hidden
     },
 
-    decrypted(record, missing) {
+    decrypted(record, missing, own) {
       const { value } = record
       if (value === null || value[0] !== encryptedByte) return record
-      const own = ours.get(value)
-      if (own !== undefined) return { ...record, value: own }
+      const readable = ours.get(value)
+      if (readable !== undefined) return { ...record, value: readable }
       const parts = partsOf(value)
-      const key = byName.get(parts?.name ?? '')
+      const key = own ?? byName.get(parts?.name ?? '')
       if (key !== undefined) {
         const plain = parts && decryptedValue(key, value, parts, placeOf(record))
         return plain === undefined ? record : { ...record, value: plain }
@@ -95,6 +128,13 @@ export function createEncryption(keys: TenantKeys, topicPrefix: string): Encrypt
       )
     },
 
+    keyNameIn,
+
+    conversationKeyIn(record) {
+      const name = keyNameIn(record)
+      return name?.startsWith(ownPrefix) && !byName.has(name) ? name : undefined
+    },
+
     hiddenBy(record) {
       const { name = '' } = (record.value && partsOf(record.value)) ?? {}
       const tenant = tenantIn(record)
@@ -105,12 +145,20 @@ export function createEncryption(keys: TenantKeys, topicPrefix: string): Encrypt
     },
   }
 
-  function encrypted<One extends RecordToAppend>(record: One): One {
+  function currentName(conversation: ConversationId): string | undefined {
+    return keyOf(tenantOf(conversation))?.name
+  }
+
+  function keyOf(tenant: string): TenantKey | undefined {
+    return byTenant.get(tenant) ?? byTenant.get(everyTenant)
+  }
+
+  function encrypted<One extends RecordToAppend>(record: One, own?: TenantKey): One {
     if (byTenant.size === 0) return record
     const { value } = record
     const tenant = tenantIn(record)
     if (value === null || tenant === undefined || value[0] === encryptedByte) return record
-    const key = byTenant.get(tenant) ?? byTenant.get(everyTenant)
+    const key = own ?? keyOf(tenant)
     if (key === undefined) return record
     if (key.name === deletedName && isOfClients(record.topic))
       throw new WeirError(
@@ -118,8 +166,12 @@ export function createEncryption(keys: TenantKeys, topicPrefix: string): Encrypt
         `the keys of the tenant ${tenant} were deleted, so it accepts no messages: send them for a tenant with keys (encryptionKeys)`,
       )
     const hidden = encryptedValue(key, nonces(), value, placeOf(record))
-    ours.set(hidden, value)
+    if (nameOf(record.topic) !== 'conversation-keys') ours.set(hidden, value)
     return { ...record, value: hidden }
+  }
+
+  function keyNameIn({ value }: RecordToAppend): string | undefined {
+    return value?.[0] === encryptedByte ? partsOf(value)?.name : undefined
   }
 
   function isOfClients(topic: string): boolean {
@@ -152,16 +204,43 @@ export function tenantOfRecord(name: string, key: string): string | undefined {
     case 'audit':
       return key === auditKeyOfOperator ? undefined : tenantOf(key)
     case 'history':
+    case 'conversation-keys':
       return tenantOf(historyConversation(key) ?? '')
     default:
       return tenantOf(key)
   }
 }
 
+/**
+ * Undefined: another key encrypts the records of the topic. Evidence outlives its conversation, and so
+ * do the keys of conversations.
+ */
+export function conversationIn(name: string, key: string): ConversationId | undefined {
+  if (name === 'history') return historyConversation(key)
+  const isApart = ['policies', 'budgets', 'audit', 'conversation-keys'].includes(name)
+  return isApart ? undefined : key
+}
+
+/**
+ * Types of records that stay readable after the deletion of their conversation: a stage acts on them,
+ * or readers do. They have no content.
+ */
+const withoutContent: ReadonlySet<MessageType | undefined> = new Set([
+  ...(['tick', 'conversation-forgotten'] as const),
+])
+
+/** Begins the names of keys of conversations. */
+const ownPrefix = 'conversation-'
+
+/** A new key of a conversation. */
+export function newConversationKey(): TenantKey {
+  return { name: ownPrefix + randomBytes(8).toString('hex'), key: randomBytes(keyBytes) }
+}
+
 const deletedName = 'deleted'
 
 function thrownAway(): TenantKey {
-  return { name: deletedName, key: randomBytes(32) }
+  return { name: deletedName, key: randomBytes(keyBytes) }
 }
 
 /** A call of randomBytes for each record costs as much as its encryption. */

@@ -28,7 +28,7 @@ export function isKeyName(name: string): boolean {
   return /^[a-z0-9-]+$/.test(name) && name.length <= keyNameMax
 }
 
-const keyBytes = 32
+export const keyBytes = 32
 
 /** Throws `settings.invalid` for a file that cannot be used. */
 export function readTenantKeys(file: string): TenantKeys {

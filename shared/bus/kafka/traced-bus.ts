@@ -22,7 +22,11 @@ export function tracedBus(bus: Bus): Bus {
     ...bus,
     append: (records, options) => bus.append(records.map(traced), options),
     subscribe: subscribeThrough(bus, (reader) =>
-      readerThrough(reader, (records) => records, traced),
+      readerThrough(
+        reader,
+        (records) => records,
+        (outputs) => outputs.map(traced),
+      ),
     ),
   }
 }

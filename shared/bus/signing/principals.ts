@@ -68,7 +68,7 @@ export function writersOf(topic: string): string[] {
 /** The topics that decide for the principal, beside a stage's inbox. */
 const alsoReads: Partial<Record<string, TopicName[]>> = {
   'llm-gateway': ['history', 'policies', 'budgets'],
-  executor: ['policies', 'guard-verdicts.approval'],
+  executor: ['policies', 'budgets', 'guard-verdicts.approval'],
   edge: ['activity'],
   front: ['policies', 'activity', 'budgets'],
   operator: ['policies'],

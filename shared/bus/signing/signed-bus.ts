@@ -15,7 +15,7 @@ export function signedBus(bus: Bus, signing: Signing, log: Logger): Bus {
   const subscribe = subscribeThrough(bus, (reader, topic) => {
     const isChecked = checks(topic)
     const incoming = (records: StoredRecord[]) => (isChecked ? records.map(checked) : records)
-    return readerThrough(reader, incoming, signed)
+    return readerThrough(reader, incoming, (outputs) => outputs.map(signed))
   })
   return {
     ...bus,

@@ -51,6 +51,11 @@ export function denied(what: string, reason: string): CallEnding {
   }
 }
 
+/** `text`: whole, for the model. */
+export function deniedAs(text: string, reason: string): CallEnding {
+  return { status: 'denied', text, reason }
+}
+
 /** `sentence` is for the model. `reason` is the short form. */
 export function outcomeUnknown(sentence: string, reason: string): CallEnding {
   return {

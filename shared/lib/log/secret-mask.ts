@@ -17,6 +17,15 @@ const wordMin = 16
 
 type Span = [start: number, end: number]
 
+/** The least characters of a secret that no honest answer contains, and of one with a digit. */
+const credentialMin = 16
+const withDigitMin = 8
+
+/** Whether an answer may hide the value: `ollama`, the key of a local server, is an ordinary word. */
+export function isCredential(secret: string): boolean {
+  return secret.length >= credentialMin || (secret.length >= withDigitMin && /\d/.test(secret))
+}
+
 /** Replaces each of `values` in a text, in every spelling, by `word`. */
 export function secretMask(values: Iterable<string>, word = '[secret]'): (text: string) => string {
   const plain = [...new Set([...values].flatMap(plainForms))]

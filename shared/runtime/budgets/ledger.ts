@@ -3,7 +3,8 @@
 // LEDGER-1. Only earlier records of the partition decide a reservation. It is granted while each of
 //     its hard budgets has something left, so a budget is passed by one reservation at most.
 // LEDGER-2. A reservation counts in full until its settle or release. From its expiry on, nothing
-//     changes it any more.
+//     changes it any more. A child only stops running.
+// LEDGER-3. A child that reserves again keeps its place: a further try of its call is the same child.
 
 import type { TurnId } from '../../contract/ids.ts'
 import type {
@@ -20,7 +21,8 @@ import type { Milliseconds } from '../../lib/clock.ts'
 
 /**
  * The use of one budget by one subject in one window. `turn`: of a budget for each turn. `held`:
- * reserved, not settled. `warned`: its soft amount was reached. `until`: the end of the window.
+ * reserved, not settled. `warned`: its soft amount was reached. `since`: its first reservation.
+ * `until`: the end of the window.
  */
 export type Account = {
   tenant: string
@@ -32,6 +34,7 @@ export type Account = {
   used: number
   held: number
   warned: boolean
+  since: Milliseconds
   until: Milliseconds
 }
 
@@ -78,17 +81,22 @@ export function applyToLedger(
   ledger.open.delete(record.attempt)
   for (const { account, amount } of held.entries) {
     account.held -= amount
-    if (record.type === 'budget-settled') account.used += amountOf(record, account.unit)
+    if (record.type === 'budget-settled') account.used += settledIn(account, record, amount)
   }
   return undefined
 }
 
 /** The reservation counts only if it is granted. */
 function reserve(ledger: Ledger, record: BudgetReserved, time: Milliseconds): Decision | undefined {
-  if (ledger.open.has(record.attempt)) return undefined
+  const open = ledger.open.get(record.attempt)
+  if (open !== undefined && record.children === 0) return undefined
+  if (open !== undefined) {
+    open.expiresAt = Math.max(open.expiresAt, record.expiresAt)
+    return { kind: 'granted', soft: [] } // keeps LEDGER-3
+  }
   const uses = record.budgets.map((budget) => {
     const account = accountOf(ledger, record, budget, time)
-    return { budget, account, used: account.used + account.held }
+    return { budget, account, used: usedOf(account, time) }
   })
   const soft = uses.filter(
     ({ budget, account }) => !account.warned && budget.soft !== null && account.used >= budget.soft,
@@ -116,7 +124,7 @@ export function lapse(ledger: Ledger, time: Milliseconds): void {
       open.delete(attempt)
       for (const { account, amount } of entries) {
         account.held -= amount
-        account.used += amount
+        if (account.unit !== 'running') account.used += amount
       }
     }
   }
@@ -128,14 +136,17 @@ export function lapse(ledger: Ledger, time: Milliseconds): void {
 
 function accountOf(
   { accounts }: Ledger,
-  { tenant, conversation, turn }: BudgetReserved,
+  { tenant, conversation, turn, tree }: BudgetReserved,
   { id, subject, window, unit }: BudgetInForce,
   time: Milliseconds,
 ): Account {
-  const name = window === 'turn' ? JSON.stringify([conversation, turn]) : dateOf(window, time)
+  const name = windowName(window, { conversation, turn, tree }, time)
   const key = JSON.stringify([tenant, id, subject, name])
   const known = accounts.get(key)
-  if (known !== undefined) return known
+  if (known !== undefined) {
+    if (window === 'tree') known.until = endOf(window, time) // as long as its turns
+    return known
+  }
   const account: Account = {
     tenant,
     id,
@@ -146,24 +157,61 @@ function accountOf(
     used: 0,
     held: 0,
     warned: false,
+    since: time,
     until: endOf(window, time),
   }
   accounts.set(key, account)
   return account
 }
 
-function amountOf(record: Pick<BudgetReserved, 'tokens' | 'usd'>, unit: BudgetUnit): number {
-  const amount = unit === 'tokens' ? record.tokens : (record.usd ?? 0)
-  return Math.max(0, amount)
+/** The amount of a reservation, or the use of a settle in tokens and money. */
+function amountOf(
+  record: Pick<BudgetReserved, 'tokens' | 'usd'> & Partial<Pick<BudgetReserved, 'children'>>,
+  unit: BudgetUnit,
+): number {
+  const { children = 0 } = record
+  switch (unit) {
+    case 'tokens':
+      return Math.max(0, record.tokens)
+    case 'usd':
+      return Math.max(0, record.usd ?? 0)
+    case 'rounds':
+      return children > 0 ? 0 : 1
+    case 'children':
+    case 'running':
+      return Math.max(0, children)
+    case 'ms':
+      return 0
+  }
+}
+
+/** `held`: the reserved amount, which a settle of a child or a round uses up. */
+function settledIn({ unit }: Account, record: BudgetSettled, held: number): number {
+  if (unit === 'tokens' || unit === 'usd') return amountOf(record, unit)
+  return unit === 'running' ? 0 : held
+}
+
+/** With the reserved amounts. Time passes without a record. */
+function usedOf({ unit, used, held, since }: Account, time: Milliseconds): number {
+  return unit === 'ms' ? Math.max(0, time - since) : used + held
+}
+
+function windowName(
+  window: BudgetWindow,
+  { conversation, turn, tree }: Pick<BudgetReserved, 'conversation' | 'turn' | 'tree'>,
+  time: Milliseconds,
+): string {
+  if (window === 'turn') return JSON.stringify([conversation, turn])
+  return window === 'tree' ? tree : dateOf(window, time)
 }
 
 /** In UTC: `2026-11-23`, `2026-11`. */
-function dateOf(window: Exclude<BudgetWindow, 'turn'>, time: Milliseconds): string {
+function dateOf(window: 'day' | 'month', time: Milliseconds): string {
   return new Date(time).toISOString().slice(0, window === 'day' ? 10 : 7)
 }
 
 function endOf(window: BudgetWindow, time: Milliseconds): Milliseconds {
-  if (window === 'turn') return time + turnLongestMs
+  if (window === 'turn' || window === 'tree') return time + turnLongestMs
   const date = new Date(time)
   return window === 'day'
     ? Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate() + 1)

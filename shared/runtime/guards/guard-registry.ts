@@ -3,8 +3,8 @@
 // GUARD-REGISTRY-1. One name is one guard. Another version under the name needs `replace`, and the
 //     operator's mode stays.
 // GUARD-REGISTRY-2. The topic comes first: a guard that is in force must be able to answer.
-// GUARD-REGISTRY-3. A registration keeps the ones before it while a round on its way may name them
-//     (ABSENT-GUARDS-2).
+// GUARD-REGISTRY-3. A registration keeps the ones before it while a round may name them: one on its way
+//     (ABSENT-GUARDS-2), or one that waits for a person.
 
 import { messageOf } from '../../codec/message-of.ts'
 import type { Bus } from '../../contract/bus.ts'
@@ -240,8 +240,8 @@ async function earlierOf(
 export const firstOfName = { firstAt: null, replaced: [] } satisfies Partial<GuardRegistration>
 
 /**
- * The fields of a registration that replaces this one. Keeps GUARD-REGISTRY-3. Twice the time, because
- * the clocks of writer and log may differ.
+ * The fields of a registration that replaces this one. Keeps GUARD-REGISTRY-3. Twice the time of the
+ * stamp, because the clocks of writer and log may differ.
  */
 export function replacing(
   { message, time }: { message: GuardRegistration; time: Milliseconds },
@@ -253,7 +253,7 @@ export function replacing(
     guard: { name, version, tools, deadlineMs, onTimeout, rules },
   }
   const all = [...message.replaced, last]
-  const begin = now - 2 * limits.guardStampedMs
+  const begin = now - limits.turnWallMsMax - 2 * limits.guardStampedMs
   const replaced = all.filter((_, place) => (all[place + 1]?.since ?? Infinity) > begin)
   return {
     firstAt: message.firstAt ?? time,

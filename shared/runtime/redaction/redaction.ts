@@ -143,7 +143,7 @@ export function createRedaction(
     redact(message) {
       if (message.type === 'dead-letter') return redactLetter(message)
       if (message.type === 'part') return redaction.redactParts([message])[0]
-      // A value can be split between parts, and each part also has its record.
+      // A value can be split between parts. The writer of a bundle has all parts (RECORD-SINKS-1).
       return redactFields('rest' in message ? { ...message, rest: [] } : message, '') as Message
     },
 

@@ -1,56 +1,15 @@
-// An operator's stop: its id, its words, and the calls and turns that it stops. Every place that
-// checks a stop uses this file.
+// An operator's stop: its words, and the calls and turns that it stops. Every place that checks a stop
+// uses this file. The stops of a turn are found in stops-in-force.ts.
 // STOPS-1. A stop of all, of an agent, of a tenant or of a conversation stops model requests and
 //     calls. A stop of tools stops calls only, so the turn continues.
-// STOPS-2. A stop of an agent or a conversation holds also for the turns that its calls led to.
 
-import { policyOf } from '../../agents/agents.ts'
 import { type CallEnding, outcomeUnknown } from '../../contract/call/call-endings.ts'
-import { type ConversationId, withCallers } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'
-import type { Policy, StopInForce } from '../../contract/messages.ts'
-import type { PolicyRecord } from '../../contract/performer.ts'
-import { tenantOf } from '../../contract/tenant.ts'
-import { stopKeyPrefix } from '../../contract/topology.ts'
+import type { StopInForce } from '../../contract/messages.ts'
 import { shortened } from '../../lib/text-cut.ts'
 import { deniedForGood } from '../../model-texts/denied-calls.ts'
 import { earlierTry, notRun } from '../../model-texts/endings.ts'
 import { matchesPattern } from '../guards/tool-pattern.ts'
-
-/** `calledBy`: as in the turn's policy. */
-export type StopTarget = { agent: string; conversation: ConversationId } & Pick<Policy, 'calledBy'>
-
-/**
- * The stops that concern a turn, from records of `policies`: all but those of other agents, tenants
- * and conversations. A text: the reason why they cannot be known, so nothing may start (R6).
- */
-export function stopsInForce(
-  records: readonly PolicyRecord[],
-  { agent, conversation, calledBy }: StopTarget,
-): StopInForce[] | string {
-  const conversations = withCallers(conversation)
-  const stops: StopInForce[] = []
-  for (const { key, message } of records) {
-    if (!key.startsWith(stopKeyPrefix)) continue
-    if (message.type !== 'operator-stop')
-      return `the stop ${JSON.stringify(shortened(key, 80))} in policies is a ${message.type}; remove it with weir release`
-    const { scope, name, mode, reason } = message
-    if (scope === 'agent' && name !== agent && !calledBy?.includes(name)) continue
-    if (scope === 'conversation' && !conversations.includes(name)) continue
-    if (scope === 'tenant' && name !== tenantOf(conversation)) continue
-    stops.push({ scope, name, mode, reason: shortened(reason, limits.reasonBytesMax) })
-  }
-  return stops.length <= limits.stopsMax
-    ? stops
-    : `${stops.length} stops are in force; at most ${limits.stopsMax} are taken: remove some with weir release`
-}
-
-/** The policy with exactly these stops, under a new version. Unchanged if there are none. */
-export function withStops(policy: Policy, stops: StopInForce[]): Policy {
-  if (stops.length === 0 && policy.stops.length === 0) return policy
-  const { version: _, ...content } = policy
-  return policyOf({ ...content, stops })
-}
 
 /** Of the stops of a turn, the first that stops its model requests. One at `now` comes first. */
 export function stopOfTurn(stops: readonly StopInForce[]): StopInForce | undefined {

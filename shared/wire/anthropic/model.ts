@@ -2,6 +2,7 @@
 
 import { answerReader } from '../answer-reader.ts'
 import type { ModelParts } from '../format.ts'
+import { serverSentEvents } from '../framing/text-framings.ts'
 import { joinedDeltas } from '../joined-deltas.ts'
 import { messageEvents, writeMessage } from './answer.ts'
 import { messageAnswers } from './events.ts'
@@ -17,7 +18,7 @@ export const anthropicModel = {
     messages: (body) => [body],
   },
   stream: {
-    isNamed: true,
+    framing: serverSentEvents({ isNamed: true }),
     events: messageEvents,
     joined: joinedDeltas({
       head: String.raw`(?:event: content_block_delta\n)?data: \{"type":"content_block_delta","index":\d{1,6},"delta":\{"type":"text_delta","text":"`,

@@ -3,6 +3,7 @@
 import { isObject } from '../../lib/json/json-object.ts'
 import { answerReader } from '../answer-reader.ts'
 import type { ModelParts } from '../format.ts'
+import { serverSentEvents } from '../framing/text-framings.ts'
 import { geminiChunks, writeResponse } from './answer.ts'
 import { geminiAnswers } from './events.ts'
 import { objectsIn } from './members.ts'
@@ -20,6 +21,6 @@ export const geminiModel = {
         isObject(content) ? [content] : [],
       ),
   },
-  stream: { isNamed: false, events: geminiChunks },
+  stream: { framing: serverSentEvents({ isNamed: false }), events: geminiChunks },
   strict: geminiStrict,
 } satisfies ModelParts

@@ -3,6 +3,7 @@
 import { isObject } from '../../lib/json/json-object.ts'
 import { answerReader } from '../answer-reader.ts'
 import type { Json, ModelParts } from '../format.ts'
+import { serverSentEvents } from '../framing/text-framings.ts'
 import { joinedDeltas } from '../joined-deltas.ts'
 import { listIn } from '../request/content.ts'
 import { chatEvents, writeCompletion } from './answer.ts'
@@ -19,7 +20,7 @@ export const openaiChatModel = {
     messages: messagesIn,
   },
   stream: {
-    isNamed: false,
+    framing: serverSentEvents({ isNamed: false }),
     events: chatEvents,
     joined: joinedDeltas({
       head: String.raw`data: \{(?:"(?:id|object|created|model|system_fingerprint|service_tier)":(?:"[^"\\\n]{0,200}"|\d{1,20}|null),){0,9}"choices":\[\{"index":0,"delta":\{(?:"role":"assistant",)?"content":"`,

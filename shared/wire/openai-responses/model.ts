@@ -2,6 +2,7 @@
 
 import { answerReader } from '../answer-reader.ts'
 import type { ModelParts } from '../format.ts'
+import { serverSentEvents } from '../framing/text-framings.ts'
 import { listIn } from '../request/content.ts'
 import { responseEvents, writeResponse } from './answer.ts'
 import { responseAnswers } from './events.ts'
@@ -16,6 +17,6 @@ export const openaiResponsesModel = {
     usage: 'usage',
     messages: ({ output }) => listIn(output),
   },
-  stream: { isNamed: true, events: responseEvents },
+  stream: { framing: serverSentEvents({ isNamed: true }), events: responseEvents },
   strict: responsesStrict,
 } satisfies ModelParts

@@ -1,12 +1,12 @@
 // The end of a turn by Weir, in the stream of a client.
 
 import type { ModelAnswer } from '../exchange.ts'
-import type { ModelParts } from '../format.ts'
+import type { AnswerParts } from '../format.ts'
 import type { ClientStream, EventData } from './strict.ts'
 
 /** The events of an answer of Weir, which is one more attempt. */
 export function ownAttempt(
-  { stream, strict }: Required<Pick<ModelParts, 'stream' | 'strict'>>,
+  { stream, strict }: Required<Pick<AnswerParts, 'stream' | 'strict'>>,
   client: ClientStream,
   answer: ModelAnswer,
 ): EventData[] {

@@ -3,7 +3,7 @@
 //     empty events are dropped, because no client may get their bytes.
 
 import { isUtf8 } from 'node:buffer'
-import { isWord } from '../printed-events.ts'
+import { isWord } from '../framing/printed-events.ts'
 import { type EventData, fault } from './strict.ts'
 import { strictObject } from './strict-json.ts'
 

@@ -6,14 +6,17 @@ import type {
   CallVerdict,
   GuardSession,
   GuestAnswer,
+  GuestPlaceOptions,
   GuestRequest,
   GuestResult,
 } from '../../../client/guard/guest-conversation.ts'
 import { endedForUser } from '../../../shared/model-texts/user-texts.ts'
 
+type Asking = { turn: string | undefined } & Pick<GuestPlaceOptions, 'parent' | 'root'>
+
 export type Asked =
-  | { kind: 'before'; id: string; turn: string | undefined; request: GuestRequest }
-  | { kind: 'after'; id: string; turn: string | undefined; answer: GuestAnswer }
+  | ({ kind: 'before'; id: string; request: GuestRequest } & Asking)
+  | ({ kind: 'after'; id: string; answer: GuestAnswer } & Asking)
   | { kind: 'results'; id: string; results: GuestResult[] }
   | { kind: 'end'; id: string }
   | { kind: 'finish'; id: string }
@@ -44,18 +47,18 @@ export function scriptedGuard({
   let answers = 0
   return {
     asked,
-    conversation: (id, { turn } = {}) => ({
+    conversation: (id, { turn, ...place } = {}) => ({
       async beforeModel(asWritten, signal) {
         checkRequest(asWritten, 'beforeModel')
         const request = asWritten as GuestRequest
-        asked.push({ kind: 'before', id, turn, request })
+        asked.push({ kind: 'before', id, turn, ...place, request })
         const given = { ...noAdvice, applied: request.body, ...(await before(request, signal)) }
         return given.action === 'end' ? { ...given, userText: endedForUser(given) } : given
       },
       async afterModel(asWritten) {
         checkRequest(asWritten.request, 'afterModel')
         const answer = asWritten as GuestAnswer
-        asked.push({ kind: 'after', id, turn, answer })
+        asked.push({ kind: 'after', id, turn, ...place, answer })
         answers += 1
         return after(answer, answers)
       },

@@ -43,6 +43,7 @@ describe('weir report of an incomplete log', () => {
     await write('conversation-events', userMessage({ conversation: 'open', messageId: 'm1' }))
     await write('activity', {
       type: 'turn-started',
+      parent: null,
       conversation: 'open',
       turn: 0,
       messageId: 'm1',

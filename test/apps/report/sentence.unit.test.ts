@@ -257,7 +257,11 @@ describe('the sentence at the top of a report', () => {
       'conversation-events',
       userMessage({ conversation: 'c', messageId: 'm2', text: 'and now?' }),
     )
-    log.write('activity', { type: 'turn-started', ...second, agent: 'agent' }, { at: 9_000 })
+    log.write(
+      'activity',
+      { type: 'turn-started', ...second, agent: 'agent', parent: null },
+      { at: 9_000 },
+    )
     const failed = {
       outcome: 'failed',
       reply: '',

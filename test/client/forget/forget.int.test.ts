@@ -18,6 +18,9 @@ import { forgetConversations } from '../../../client/forget/forget.ts'
 import { always, call, says, scriptedModel } from '../../../client/testing/testing.ts'
 import { defineAgent, defineTool, Weir } from '../../../client/weir.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
+import { encryptedBus } from '../../../shared/bus/encryption/encrypted-bus.ts'
+import { createEncryption } from '../../../shared/bus/encryption/encryption.ts'
+import { addTenantKey, readTenantKeys } from '../../../shared/bus/encryption/tenant-keys.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'
 import { messageOf } from '../../../shared/codec/message-of.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
@@ -28,6 +31,7 @@ import {
   historyPrefix,
   summaryKey,
   titleKey,
+  topicSpecs,
 } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
@@ -64,6 +68,7 @@ type Model = ReturnType<typeof model>
 async function open(
   own: Model = model(),
   approvals?: { rules: { name: string; tools: string[] }[] },
+  encryptionKeys?: string,
 ): Promise<Weir> {
   const look = defineTool({
     name: 'look',
@@ -80,6 +85,7 @@ async function open(
     dataFolder: folder,
     log: pino({ level: 'silent' }),
     ...(approvals && { approvals }),
+    ...(encryptionKeys !== undefined && { encryptionKeys }),
   })
   return opened
 }
@@ -145,7 +151,13 @@ describe('a deleted conversation', () => {
     )
 
     const { records, ...forgotten } = await weir.forget({ conversation: 'a', by: 'ann' })
-    expect(forgotten).toEqual({ conversations: ['a'], open: [], isOverwritten: true, until: null })
+    expect(forgotten).toEqual({
+      conversations: ['a'],
+      open: [],
+      isOverwritten: true,
+      isUnreadable: true,
+      until: null,
+    })
     expect(records).toBeGreaterThan(20)
     expect(await filesWith('marker-a')).toEqual([])
     expect(await filesWith('marker-b')).not.toEqual([])
@@ -493,6 +505,61 @@ describe('a log that deletes by retention alone, as Kafka does', () => {
       })
       const table = { topic: 'weir.history', partition: 0, prefix: historyPrefix('a') }
       expect(await bus.list(table)).toHaveLength(3)
+    })
+  })
+
+  it('is unreadable at once for everybody with the keys of the deployment, if its records are encrypted', async () => {
+    const keys = join(folder, 'keys.json')
+    addTenantKey(keys, '*', new Date(0))
+    const options = { dataFolder: folder, encryptionKeys: keys }
+    const weir = await open(model(), undefined, keys)
+    for (const id of ['a', 'b']) await ask(weir, id)
+    await weir.close()
+
+    const encryption = createEncryption(readTenantKeys(keys), 'weir.')
+    /** The records of all topics with this text, for a reader of the raw log with the keys. */
+    async function readableWith(bus: Bus, marker: string): Promise<number> {
+      const reader = encryptedBus(bus, encryption, 'weir.')
+      let count = 0
+      for (const { name } of topicSpecs('weir.', 1))
+        for (const { partition, begin: from, end: to } of await bus.ends(name))
+          for await (const records of batchesOf(reader, { topic: name, partition, from, to }))
+            for (const { value } of records)
+              if (value !== null && Buffer.from(value).includes(marker)) count += 1
+      return count
+    }
+
+    await withBus(async (raw) => {
+      expect(await readableWith(raw, 'marker-a')).toBeGreaterThan(10)
+      const before = await readableWith(raw, 'marker-b')
+      const bus = encryptedBus(raw, encryption, 'weir.')
+      const log = { ...place, bus, retentionMs: 7 * dayMs }
+      const forgotten = await forgetConversations(log, { conversation: 'a', by: 'ann' })
+      expect(forgotten).toMatchObject({ conversations: ['a'], isUnreadable: true })
+      expect(Number(forgotten.until) - Date.now()).toBeLessThanOrEqual(limits.keysCompactedMs)
+      expect(await readableWith(raw, 'marker-a')).toBe(0)
+      expect(await readableWith(raw, 'marker-b')).toBe(before)
+      // The note is no content, so it stays readable.
+      expect(await noteCount(bus, 'a')).toBe(1)
+      await expect(
+        forgetConversations(log, { conversation: 'a', by: 'ann' }),
+      ).rejects.toMatchObject({ code: 'conversation.unknown' })
+    })
+
+    const read = await openLog(readSettings(options, {}))
+    await expect(existingRecords('a', read)).rejects.toMatchObject({ code: 'conversation.unknown' })
+    expect(await existingRecords('b', read)).not.toEqual([])
+    expect(read.bus.hidden?.().map(({ reason }) => reason)).toEqual(['forgotten'])
+    await read.bus.close()
+
+    // The stages fold their inboxes again, skip the records, and write no dead letter.
+    const again = await open(model(), undefined, keys)
+    expect(await ids(again)).toEqual(['b'])
+    await ask(again, 'a')
+    expect(await again.conversation('a').messages()).toHaveLength(3)
+    await again.close()
+    await withBus(async (raw) => {
+      expect((await raw.ends('weir.dead-letters'))[0]).toMatchObject({ begin: 0, end: 0 })
     })
   })
 

@@ -1,7 +1,7 @@
 // weir-agents/guard with its stages, in memory and in a data folder.
 
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -132,6 +132,7 @@ describe('the options of a guard', () => {
       { agent, answerWithinMs: '5' },
       'answerWithinMs is "5"; must be a number of',
     ],
+    ['a text as secrets', { agent, secrets: 'x' }, 'secrets is a text; must be a list of texts'],
     ['a number as folder', { agent, dataFolder: 5 }, 'dataFolder is 5; must be a text'],
     ['a text as Kafka', { agent, kafka: 'h:1' }, 'kafka needs an object of options, such as'],
   ])('refuses %s and names the values that it accepts', async (_, given, message) => {
@@ -564,6 +565,30 @@ describe('a guard in a data folder', () => {
           records.push(JSON.stringify(decode(value ?? new Uint8Array())))
     expect(records.filter((record) => record.includes('kept-command')).length).toBeGreaterThan(6)
     expect(records.filter((record) => texts.some((one) => record.includes(one)))).toEqual([])
+  })
+
+  it('has none of its secrets in the log, and its guards get a word in their place', async () => {
+    const folder = newFolder()
+    const secret = 'sk-live-4f9a8b7c6d5e'
+    const seen: unknown[] = []
+    const own = judgedBy((state, round) => {
+      seen.push(...round.calls.map(({ arguments: text }) => text))
+      return pass(state, round)
+    })
+    const guard = await guardWith({
+      dataFolder: folder,
+      secrets: [secret],
+      guards: { guards: [own], mode: 'enforce' },
+    })
+    const call = saidCall('exec', { command: `echo ${secret}` }, { id: 'c', result: secret })
+    const verdicts = await guard.conversation('t').afterModel(answerOf(asked([]), call))
+    await guard.conversation('t').beforeModel(asked([call]))
+    await guard.close()
+    expect(verdicts).toMatchObject([{ callId: 'c', verdict: 'allow' }])
+    expect(seen).toEqual([{ command: 'echo [key]' }])
+    const log = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'latin1'))
+    expect(log.join('')).toContain('echo [key]')
+    expect(log.join('')).not.toContain(secret)
   })
 
   it('has the reply and the end of the turn in the log when it was closed right after it', async () => {

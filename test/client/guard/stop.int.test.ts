@@ -73,4 +73,20 @@ describe('a guest whose agent an operator stopped', () => {
       (await guard.conversation(id).beforeModel(asked([]))).action
     expect([await actionOf('t'), await actionOf('u')]).toEqual(['end', 'none'])
   })
+
+  it('ends with its tree, also if the stop names a child or the child begins after the stop', async () => {
+    const actionOf = async (...of: Parameters<GuardSession['conversation']>) =>
+      (await guard.conversation(...of).beforeModel(asked([]))).action
+    expect(await actionOf('t')).toBe('none')
+    expect(await actionOf('t:a', { root: 't' })).toBe('none')
+    await set({ tree: 'guest:coder:t:a' })
+    expect(await actionOf('t')).toBe('end')
+    expect(await actionOf('t:a', { root: 't' })).toBe('end')
+    expect(await actionOf('t:b', { root: 't' })).toBe('end')
+    expect(await actionOf('x', { parent: 't:b' })).toBe('end')
+    expect(await actionOf('u')).toBe('none')
+    await expect(actionOf('u', { parent: '' })).rejects.toThrow(
+      'parent of the conversation is ""; must be the id of another conversation',
+    )
+  })
 })

@@ -56,6 +56,7 @@ async function begin(conversation: string): Promise<number> {
   await entry(conversation, turn, 0)
   await write('activity', {
     type: 'turn-started',
+    parent: null,
     conversation,
     turn,
     messageId: 'm1',
@@ -367,7 +368,7 @@ describe.each([
         reason: 'no progress',
       })
     await entry(conversation, 0, 0)
-    await write('activity', { type: 'turn-started', conversation, turn: 0, ...asked })
+    await write('activity', { type: 'turn-started', conversation, turn: 0, ...asked, parent: null })
     await adviseEnd()
     expect((await newestConversations(log(), 1))[0]?.last).toMatchObject({
       outcome: 'ended',

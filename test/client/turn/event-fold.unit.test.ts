@@ -234,7 +234,7 @@ describe('the JSON of each kind of event', () => {
   it('is this, and changes only with its version', () => {
     expect(play(records).map((event) => JSON.stringify(event))).toMatchInlineSnapshot(`
 [
-  "{"v":2,"position":"1","type":"turn-started","conversation":"c","turn":7,"messageId":"m","agent":"agent"}",
+  "{"v":2,"position":"1","type":"turn-started","parent":null,"conversation":"c","turn":7,"messageId":"m","agent":"agent"}",
   "{"v":2,"position":"2","type":"round-started","conversation":"c","turn":7,"round":1,"callsLeft":100,"nudged":false,"key":"","turnKey":"","caps":null}",
   "{"v":2,"position":"2.0.2.a","type":"reasoning-delta","conversation":"c","turn":7,"round":1,"text":"hm"}",
   "{"v":2,"position":"2.3.2.a","type":"text-delta","conversation":"c","turn":7,"round":1,"text":"Hel"}",

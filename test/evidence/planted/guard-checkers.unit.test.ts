@@ -193,6 +193,20 @@ describe('the chaos checkers for a run with guards', () => {
 
   itReports(guardedRun, violations, plantedRules.guards)
 
+  it('report nothing for two instances of a guard that register the same change at once', async () => {
+    const evidence = guardedRun()
+    const change = { topic: 'policies', type: 'guard-registration' } as const
+    repeatAt(evidence, change, { record: { time: 51 } })
+    const { type: _, ...guard } = ofLedger(evidence)
+    const replaced = [{ since: 51, guard }]
+    for (const time of [116, 117])
+      repeatAt(evidence, change, {
+        record: { time },
+        message: { version: 'v2', firstAt: 51, replaced },
+      })
+    expect(await check(evidence)).toEqual([])
+  })
+
   it('report nothing for a guard that is changed while a round waits for it', async () => {
     const evidence = guardedRun()
     changeLedger(evidence)

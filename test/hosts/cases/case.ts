@@ -12,7 +12,7 @@ import {
   type SeenRequest,
   startModelServer,
 } from '../model-server.ts'
-import { type Program, prompt, startProgram } from '../programs/program.ts'
+import { type Program, prompt, startProgram, type WorksWith } from '../programs/program.ts'
 import { type RunningServer, startProxy } from '../weir-process.ts'
 
 /** `none`: without Weir. */
@@ -23,8 +23,8 @@ export type Result = { found: string; fault?: string | undefined }
 
 export type Case = {
   program: string
-  /** The way to Weir, for the public table. */
-  way?: string
+  /** A row of the table "works with" counts this case. */
+  worksWith?: WorksWith
   front: string
   title: string
   run(): Promise<Result>
@@ -155,7 +155,13 @@ export async function adviceIn(weir: RunningServer): Promise<string[]> {
 /** Without a tool to choose a model answers in text, as every provider guarantees. */
 export function forbidsCalls({ body }: SeenRequest): boolean {
   const choice = body.tool_choice
-  return choice === 'none' || (choice as { type?: string } | undefined)?.type === 'none'
+  const mode = (body.toolConfig as { functionCallingConfig?: { mode?: string } } | undefined)
+    ?.functionCallingConfig?.mode
+  return (
+    mode === 'NONE' ||
+    choice === 'none' ||
+    (choice as { type?: string } | undefined)?.type === 'none'
+  )
 }
 
 /** A model that obeys the second text of Weir. No provider enforces it for hooks. */

@@ -10,7 +10,13 @@ import {
 } from '../mcp-programs.ts'
 import { frameworks, openaiPackage } from '../programs/frameworks.ts'
 import { nameOf, type Program } from '../programs/program.ts'
-import { claudeCode, codex, terminalAgents } from '../programs/terminal-agents.ts'
+import {
+  claudeCode,
+  codex,
+  copilot,
+  geminiCli,
+  terminalAgents,
+} from '../programs/terminal-agents.ts'
 import { runServedClient } from '../served-clients.ts'
 import type { Case, Front } from './case.ts'
 import { claudeCodeWork, claudeLoopingAgents } from './claude-code-work.ts'
@@ -19,9 +25,9 @@ import { approvalCase, guardCase, killCase } from './control.ts'
 import { generalWork, honestCase, sleepingPolls } from './honest-work.ts'
 import { bareCall, incidentCase, incidents, sameSuccess } from './incidents.ts'
 import { loopingAgentsCase } from './looping-agents.ts'
-import { pluginCase } from './plugin.ts'
+import { pluginCases } from './plugin.ts'
 
-/** The hosts whose hooks Weir serves have all fronts. */
+/** The hosts with all fronts: their requests name the session that their hooks name. */
 const hooked: readonly Program[] = [claudeCode, codex]
 const fronts: readonly Front[] = ['proxy', 'veto', 'hooks', 'proxy and hooks']
 
@@ -30,8 +36,9 @@ export function allCases(): Case[] {
   return [
     ...hooked.flatMap(hookedCases),
     incidentCase(claudeCode, 'hooks', bareCall, false),
-    ...hooked.map(pluginCase),
     ...others.flatMap(otherCases),
+    ...[copilot, geminiCli].flatMap(hooksAloneCases),
+    ...terminalAgents.flatMap(pluginCases),
     ...servedCases(),
     ...gatewayCases(),
   ]
@@ -69,7 +76,20 @@ const loopOf = (program: Program) =>
 
 function isSeenByHooks(program: Program, title: string): boolean {
   if (title.includes('in turns')) return false
-  return program === claudeCode || /^I3|^I4/.test(title)
+  return program === claudeCode || program === copilot || /^I3|^I4/.test(title)
+}
+
+function hooksAloneCases(program: Program): Case[] {
+  return [
+    ...incidents
+      .filter(({ title }) => isSeenByHooks(program, title))
+      .map((incident) => incidentCase(program, 'hooks', incident)),
+    ...generalWork.map((honest) => honestCase(program, 'hooks', honest)),
+    guardCase(program, 'hooks'),
+    approvalCase(program, 'allow'),
+    approvalCase(program, 'deny'),
+    ...(['stream', 'call'] as const).map((place) => killCase(program, 'hooks', place)),
+  ]
 }
 
 function otherCases(program: Program): Case[] {

@@ -136,7 +136,7 @@ function directRun(program: Program, honest: Honest): Promise<Observed> {
 export function honestCase(program: Program, front: Front, honest: Honest): Case {
   return {
     program: nameOf(program),
-    way: program.way,
+    worksWith: program,
     front,
     title: honest.title,
     run: async () => {

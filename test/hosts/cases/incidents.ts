@@ -131,7 +131,7 @@ export function incidentCase(
 ): Case {
   return {
     program: nameOf(program),
-    way: program.way,
+    worksWith: program,
     front,
     title: obeys ? incident.title : `${incident.title}, and the model obeys no text`,
     run: async () => {

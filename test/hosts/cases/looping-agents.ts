@@ -23,7 +23,7 @@ export function loopingAgents(program: Program, spawn: readonly Step[]): Honest 
 export function loopingAgentsCase(program: Program, front: Front, loop: Honest): Case {
   return {
     program: nameOf(program),
-    way: program.way,
+    worksWith: program,
     front,
     title: loop.title,
     run: async () => {

@@ -2,100 +2,140 @@
 // first prompt.
 
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { HostFolder } from '../host-run.ts'
+import type { HostEnded, HostFolder } from '../host-run.ts'
 import { installed } from '../installed-hosts.ts'
-import { nameOf, type Program, placeFiles, prompt } from '../programs/program.ts'
-import { claudeCode, codex } from '../programs/terminal-agents.ts'
-import { type Case, isToldTwice, type Result, within } from './case.ts'
-import { loopScript, sameSuccess } from './incidents.ts'
+import {
+  command,
+  nameOf,
+  type Plugin,
+  type Program,
+  placeFiles,
+  prompt,
+} from '../programs/program.ts'
+import { type Case, isToldTwice, type Result, type ScriptIn, within } from './case.ts'
+import { finalText, lastAnswer, loopScript, sameSuccess } from './incidents.ts'
 
-const root = join(import.meta.dirname, '..', '..', '..')
-const weir = join(root, 'bin', 'weir')
+const weir = join(import.meta.dirname, '..', '..', '..', 'bin', 'weir')
 
-type Commands = { install: string[][]; uninstall: string[][]; settings: string }
-
-const commandsOf = new Map<Program, Commands>([
-  [
-    claudeCode,
+/** Of a host with a plug-in. */
+export function pluginCases(program: Program): Case[] {
+  const { plugin } = program
+  if (plugin === undefined || typeof plugin === 'string') return []
+  const shown = { program: nameOf(program), worksWith: program, front: 'plug-in' }
+  return [
     {
-      install: [
-        ['plugin', 'marketplace', 'add', root],
-        ['plugin', 'install', 'weir@weir'],
-      ],
-      uninstall: [
-        ['plugin', 'uninstall', 'weir@weir'],
-        ['plugin', 'marketplace', 'remove', 'weir'],
-      ],
-      settings: '.claude/settings.json',
+      ...shown,
+      title: 'the plug-in starts Weir, which ends a loop, and its removal leaves no hook',
+      run: () =>
+        withPlugin(program, plugin, loopScript(program, sameSuccess, isToldTwice), endsLoop),
     },
-  ],
-  [
-    codex,
     {
-      install: [
-        ['plugin', 'marketplace', 'add', root],
-        ['plugin', 'add', 'weir@weir'],
-      ],
-      uninstall: [
-        ['plugin', 'remove', 'weir@weir'],
-        ['plugin', 'marketplace', 'remove', 'weir'],
-      ],
-      settings: '.codex/config.toml',
+      ...shown,
+      title:
+        plugin.open === undefined
+          ? 'no call runs if Weir cannot start'
+          : 'a call runs if Weir cannot start, as the table says',
+      run: () => {
+        const { script, again } = oneCallEach(program)
+        return withPlugin(program, plugin, script, (host) => withoutWeir(host, again))
+      },
     },
-  ],
-])
+  ]
+}
 
-export function pluginCase(program: Program): Case {
-  return {
-    program: nameOf(program),
-    front: 'plug-in',
-    title: 'the plug-in starts Weir, which ends a loop, and its removal leaves no hook',
-    run: () => {
-      const script = loopScript(program, sameSuccess, isToldTwice)
-      return within({ program, front: 'none', script }, async ({ model, folder, url }) => {
-        try {
-          return await runIn(program, folder, { url, model: () => model.requests.length })
-        } finally {
-          endServer(folder.home)
-        }
+type Installed = {
+  plugin: Plugin
+  folder: HostFolder
+  /** The requests until now. */
+  requests(): number
+  prompt(weirCommand: string): Promise<HostEnded>
+  uninstall(): Promise<void>
+}
+
+async function withPlugin(
+  program: Program,
+  plugin: Plugin,
+  script: ScriptIn,
+  check: (installed: Installed) => Promise<Result>,
+): Promise<Result> {
+  return within({ program, front: 'none', script }, async ({ model, folder, url }) => {
+    const place = { url, home: folder.home, work: folder.work }
+    await placeFiles(program, place)
+    const host = await installed(program.package)
+    const run = (args: readonly string[], weirCommand: string) => {
+      const environment = { ...program.environment?.(place), WEIR_COMMAND: weirCommand }
+      return folder.start(host, [...args], environment).ended
+    }
+    try {
+      if (program.setup !== undefined) await run(program.setup(place), weir)
+      for (const args of plugin.install) {
+        const { code, out, errors } = await run(args, weir)
+        if (code !== 0) return { found: args.join(' '), fault: `${out}${errors}`.slice(-300) }
+      }
+      return await check({
+        plugin,
+        folder,
+        requests: () => model.requests.length,
+        prompt: (weirCommand) => run(program.args(prompt, place, []), weirCommand),
+        uninstall: async () => {
+          for (const args of plugin.uninstall) await run(args, weir)
+        },
       })
+    } finally {
+      endServer(folder.home)
+    }
+  })
+}
+
+async function endsLoop({ plugin, folder, ...host }: Installed): Promise<Result> {
+  await host.prompt(weir)
+  const requests = host.requests()
+  await host.uninstall()
+  endServer(folder.home) // a hook that is left would refuse the next prompt
+  const { out, errors } = await host.prompt('false')
+  const after = host.requests() - requests
+  const { file, names } = plugin.settings
+  const path = join(folder.home, file)
+  const settings = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  const isEnded = requests > 0 && requests <= sameSuccess.requestsMax
+  const isGone = !settings.includes(names) && after > 0
+  return {
+    found: `${requests} requests with it, ${after} after its removal`,
+    fault: isEnded && isGone ? undefined : `${settings.slice(0, 200)} ${out}${errors}`.slice(-400),
+  }
+}
+
+/** The first answer to each prompt is a call that leaves a file. */
+function oneCallEach(program: Program): { script: ScriptIn; again(): void } {
+  let mayCall = true
+  return {
+    script: (work) => () => {
+      const calls = mayCall ? [command(program, `touch ${join(work, 'ran')}`)] : []
+      mayCall = false
+      return calls.length > 0 ? { calls } : lastAnswer(program, finalText, true)
+    },
+    again() {
+      mayCall = true
     },
   }
 }
 
-async function runIn(
-  program: Program,
-  folder: HostFolder,
-  { url, model }: { url: string; model: () => number },
+async function withoutWeir(
+  { plugin, folder, ...host }: Installed,
+  again: () => void,
 ): Promise<Result> {
-  const commands = commandsOf.get(program)
-  if (commands === undefined) throw new Error(`${program.title} has no plug-in`)
-  const place = { url, home: folder.home, work: folder.work }
-  const environment = { ...program.environment?.(place), WEIR_COMMAND: weir }
-  await placeFiles(program, place)
-  const host = await installed(program.package)
-  const run = (args: string[]) => folder.start(host, args, environment).ended
-  for (const args of commands.install) {
-    const { code, out, errors } = await run(args)
-    if (code !== 0) return { found: args.join(' '), fault: `${out}${errors}`.slice(-300) }
-  }
-  await run(program.args(prompt, place, []))
-  const requests = model()
-  for (const args of commands.uninstall) await run(args)
-  endServer(folder.home) // a hook that is left would refuse the next prompt
-  await run(program.args(prompt, place, []))
-  const after = model() - requests
-  const settings = readFileSync(join(folder.home, commands.settings), 'utf8')
-  const isGone = !settings.includes('weir@weir') && after > 0
-  return {
-    found: `${requests} requests with it, ${after} after its removal`,
-    fault:
-      requests > 0 && requests <= sameSuccess.requestsMax && isGone
-        ? undefined
-        : `settings: ${settings.slice(0, 200)}`,
-  }
+  const hasRun = () => existsSync(join(folder.work, 'ran'))
+  const { out, errors } = await host.prompt('false')
+  const found = `${host.requests()} requests, the call ${hasRun() ? 'ran' : 'did not run'}`
+  if (hasRun() !== (plugin.open !== undefined))
+    return { found, fault: `${out}${errors}`.slice(-400) }
+  // The plug-in alone stopped the call: without the plug-in the same call runs.
+  await host.uninstall()
+  again()
+  await host.prompt('false')
+  return { found, fault: hasRun() ? undefined : 'the call does not run without the plug-in either' }
 }
 
 /** Of the home folder's user: the plug-in leaves it running for the next session. */

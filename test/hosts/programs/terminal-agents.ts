@@ -2,7 +2,10 @@
 
 import { claudeCode as claudeCodeHooks } from '../../../apps/http/hosts/claude-code.ts'
 import { codex as codexHooks } from '../../../apps/http/hosts/codex.ts'
+import { copilot as copilotHooks } from '../../../apps/http/hosts/copilot.ts'
+import { geminiCli as geminiCliHooks } from '../../../apps/http/hosts/gemini-cli.ts'
 import type { HostEnded } from '../host-run.ts'
+import { claudeCodePlugin, codexPlugin, copilotPlugin, geminiCliPlugin } from './plugins.ts'
 import { lastLine, type Program, plain } from './program.ts'
 
 export const claudeCode: Program = {
@@ -30,6 +33,7 @@ export const claudeCode: Program = {
   reply: replyOfClaudeCode,
   sessionOf: ({ out }) => /"session_id":"([^"]+)"/.exec(out)?.[1] ?? '',
   hooks: claudeCodeHooks,
+  plugin: claudeCodePlugin,
 }
 
 export const codex: Program = {
@@ -56,6 +60,7 @@ env_key = "SCRIPTED_KEY"
   reply: replyOfCodex,
   sessionOf: ({ out }) => /"thread_id":"([^"]+)"/.exec(out)?.[1] ?? '',
   hooks: codexHooks,
+  plugin: codexPlugin,
 }
 
 export const opencode: Program = {
@@ -155,7 +160,7 @@ models:
   reply: lastLine,
 }
 
-const copilot: Program = {
+export const copilot: Program = {
   title: 'Copilot CLI',
   package: { npm: '@github/copilot', version: '1.0.102', bin: 'copilot' },
   way: '`COPILOT_PROVIDER_BASE_URL`, Chat Completions',
@@ -169,6 +174,30 @@ const copilot: Program = {
   }),
   args: (text) => ['-p', text, '--allow-all-tools', '--no-color', '--silent'],
   reply: lastLine,
+  hooks: copilotHooks,
+  plugin: copilotPlugin,
+}
+
+export const geminiCli: Program = {
+  title: 'Gemini CLI',
+  package: { npm: '@google/gemini-cli', version: '0.61.0', bin: 'gemini' },
+  way: '`GOOGLE_GEMINI_BASE_URL`, Gemini',
+  shell: { name: 'run_shell_command', argument: 'command' },
+  environment: ({ url }) => ({
+    GOOGLE_GEMINI_BASE_URL: url,
+    GEMINI_API_KEY: 'dummy',
+    GEMINI_CLI_TRUST_WORKSPACE: 'true',
+  }),
+  // Without this setting it takes the address for a gateway, and asks for a login.
+  files: () => ({
+    'work/.gemini/settings.json': JSON.stringify({
+      security: { auth: { selectedType: 'gemini-api-key' } },
+    }),
+  }),
+  args: (text) => ['-p', text, '--yolo', '-m', 'gemini-2.5-pro'],
+  reply: lastLine,
+  hooks: geminiCliHooks,
+  plugin: geminiCliPlugin,
 }
 
 const cline: Program = {
@@ -238,6 +267,7 @@ export const terminalAgents: readonly Program[] = [
   pi,
   continueCli,
   copilot,
+  geminiCli,
   cline,
   mistralVibe,
   gptme,

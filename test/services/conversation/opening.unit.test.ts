@@ -87,6 +87,7 @@ describe('a message to an idle conversation', () => {
           turn: 0,
           messageId: 'm1',
           agent: 'helper',
+          parent: null,
         },
       },
       {

@@ -75,6 +75,7 @@ describe('a call of a tool that an enforcing guard judges', () => {
         since: clearedAt,
         agent: 'agent',
         calledBy: [],
+        parent: null,
         calls: [{ ordinal: 0, tool: 'mail' }],
       },
     ])

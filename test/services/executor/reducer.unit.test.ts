@@ -56,6 +56,7 @@ describe('a round', () => {
       expiresAt,
       agent: 'agent',
       calledBy: [],
+      parent: null,
       tool: 'mail',
     }
     expect(folded.wants).toEqual([
@@ -208,6 +209,7 @@ describe('a claim', () => {
         cancelled: false,
         agent: 'agent',
         calledBy: [],
+        parent: null,
         declaration: mail,
         arguments: '{"n":0}',
         startWithinMs: policy.startWithinMs,

@@ -58,6 +58,30 @@ describe('near-equal calls with one result', () => {
     expect(actions(...each(20, (n) => callOf(sent(n))))).toEqual(silence(20))
   })
 
+  const comment = (n: number, body = 'Could you rebase this, please?') =>
+    one(
+      'create_issue_comment',
+      { issue: 7, body },
+      ok(
+        `{"id": ${51_200 + 37 * n}, "url": "https://git.test/o/r/issues/7#issuecomment-${51_200 + 37 * n}", "created_at": "2026-03-01T10:${10 + n}:13Z"}`,
+      ),
+    )
+
+  it('are a loop at the eighth round if one message gets a new id and a new address each time', () => {
+    expect(actions(...each(8, (n) => comment(n)))).toEqual([...silence(7), 'nudge'])
+  })
+
+  it('are not a loop if each message has another text, another call comes between, or no text is sent', () => {
+    expect(actions(...each(20, (n) => comment(n, `Finding ${n}: see the log.`)))).toEqual(
+      silence(20),
+    )
+    const step = (n: number) => one('edit_file', { path: `f${n}`, line: n }, ok(`done ${n}`))
+    const both = Array.from({ length: 20 }, (_, n) => [comment(n), step(n)])
+    expect(actions(...both.flat())).toEqual(silence(40))
+    const row = (n: number) => one('add_row', { table: 'rooms' }, ok(`{"id": ${70 + n}}`))
+    expect(actions(...each(20, row))).toEqual(silence(20))
+  })
+
   it('are not a loop while results are new, and count again after a new one', () => {
     expect(actions(...each(20, (n) => callOf({ nonce: n }, `row ${n}`)))).toEqual(silence(20))
     const steps = [

@@ -111,6 +111,13 @@ const situations: Situation[] = [
     steps: rounds(8, (n) => ok('ping_service', { attempt: n }, 'pong')),
   },
   {
+    title: 'one message is sent again, and each gets a new id',
+    rule: 'near-equal',
+    steps: rounds(8, (n) =>
+      ok('post_comment', { issue: 7, body: 'Could you rebase this?' }, `{"id": ${9_000 + 17 * n}}`),
+    ),
+  },
+  {
     title: 'calls count up',
     rule: 'counting',
     steps: rounds(16, (n) => ok('seek', { index: n }, 'ok')),

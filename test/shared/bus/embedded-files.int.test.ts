@@ -268,11 +268,11 @@ describe('a file that is something else', () => {
   test('is refused when a newer Weir wrote it', async () => {
     await (await open()).close()
     const bytes = readFileSync(file)
-    bytes.writeUInt32BE(2, 60) // user_version, in the header of every SQLite file
+    bytes.writeUInt32BE(3, 60) // user_version, in the header of every SQLite file
     writeFileSync(file, bytes)
     await expect(open()).rejects.toMatchObject({ code: 'bus.newer-version' })
     await expect(open({ readOnly: true })).rejects.toThrow(
-      /format 2, but this Weir knows formats up to 1/,
+      /format 3, but this Weir knows formats up to 2/,
     )
   })
 
@@ -545,7 +545,7 @@ describe('the file as a postmortem bundle', () => {
     ])
     expect(runSql(file, 'SELECT offset FROM "weir.rounds-checked/1"')).toEqual([{ offset: 0 }])
     expect(runSql(file, 'PRAGMA application_id')).toEqual([{ application_id: 0x57656972 }])
-    expect(runSql(file, 'PRAGMA user_version')).toEqual([{ user_version: 1 }])
+    expect(runSql(file, 'PRAGMA user_version')).toEqual([{ user_version: 2 }])
   })
 
   test('holds more partitions than the terms that one UNION ALL allows', async () => {

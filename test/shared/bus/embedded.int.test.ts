@@ -35,7 +35,7 @@ busContract(
     const name = 'k'.repeat(32) // the longest, so sizes fit exactly
     const keys = new Map([['*', [{ name, key: Buffer.alloc(32, 7) }]]])
     return {
-      bus: encryptedBus(bus, createEncryption(keys, '')),
+      bus: encryptedBus(bus, createEncryption(keys, ''), ''),
       dispose: () => bus.close(),
     }
   },

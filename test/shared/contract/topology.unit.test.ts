@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import {
+  guardTopic,
+  guardTopicName,
   historyConversation,
   historyKey,
   historyPrefix,
-  printTopology,
   stages,
   topicSpecs,
   topics,
@@ -15,6 +16,28 @@ const dayMs = 86_400_000
 const lock: { type: string }[] = JSON.parse(
   readFileSync(new URL('../../../schemas/lock.json', import.meta.url), 'utf8'),
 )
+
+/**
+ * The wiring as text: one topic a line with its records and its reader. Reviews see each change of
+ * it.
+ */
+function printTopology(): string {
+  const lines: string[] = []
+  for (const [name, topic] of Object.entries({
+    ...topics,
+    [guardTopicName('<guard>')]: guardTopic,
+  })) {
+    const reader = Object.entries(stages).find(([, stage]) => stage.inbox === name)
+    lines.push(
+      `${name} (${topic.kind})${reader ? ` -> ${reader[0]}, a unit is ${reader[1].unit}` : ''}`,
+    )
+    for (const [type, writers] of Object.entries(topic.records))
+      lines.push(`    ${type} <- ${writers?.join(', ')}`)
+    if (topic.tombstones !== undefined)
+      lines.push(`    (tombstone) <- ${topic.tombstones.join(', ')}`)
+  }
+  return `${lines.join('\n')}\n`
+}
 
 describe('the topology', () => {
   it('has this printed form, which changes with the wiring', () => {
@@ -96,6 +119,9 @@ history (table)
     conversation-titled <- intake
     history-summary <- llm-gateway performer
     (tombstone) <- intake, llm-gateway performer, operator
+conversation-keys (table)
+    conversation-key <- edge, front, operator
+    (tombstone) <- operator
 policies (table)
     operator-limits <- operator
     partition-count <- operator, runtime
@@ -110,9 +136,9 @@ policies (table)
     setting-removed <- operator
     (tombstone) <- operator
 budgets (log)
-    budget-reserved <- llm-gateway performer, front
-    budget-settled <- llm-gateway performer, front
-    budget-released <- llm-gateway performer, front
+    budget-reserved <- llm-gateway performer, executor performer, front
+    budget-settled <- llm-gateway performer, executor performer, front
+    budget-released <- llm-gateway performer, executor performer, front
 activity (log)
     turn-started <- conversation, guest
     round-started <- conversation, guest

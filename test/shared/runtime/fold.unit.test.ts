@@ -510,6 +510,15 @@ describe('a record that cannot be applied', () => {
     },
   )
 
+  it('because the key of its conversation was deleted is skipped without a dead letter', async () => {
+    const value = Uint8Array.of(1, 2, 3)
+    const deleted = { value, id: id(6), conversationKey: 'deleted' } as const
+    const { messages, folded } = await run(inbox(deleted, { id: id(7), message: request }))
+    expect(messages).toEqual([])
+    expect(folded.units.size).toBe(1)
+    expect(folded.position(2).done).toBe(2)
+  })
+
   it("moves no mark, so a stranger's record under an id hides no other record", async () => {
     const { folded } = await run(
       inbox({ value: Buffer.from('garbage'), id: id(999) }, { id: id(7), message: request }),

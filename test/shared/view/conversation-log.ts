@@ -97,7 +97,7 @@ export function conversationLog({
         nudge: null,
         note: null,
       })
-      write('activity', { type: 'turn-started', ...turn0, messageId, agent: 'agent' })
+      write('activity', { type: 'turn-started', ...turn0, messageId, agent: 'agent', parent: null })
     },
 
     ask(round: number, fields: { nudge?: string | null; callsLeft?: number } = {}) {

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from '@jest/globals'
 import { formats } from '../../../shared/wire/formats.ts'
+import { proxiedFormats } from '../../../shared/wire/proxied.ts'
 import { sessionPrograms } from '../../../shared/wire/sessions.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
@@ -29,6 +30,7 @@ describe('a format that needs no SDK', () => {
       (file) => !file.startsWith('shared/wire/gemini/'),
     )
     expect(outside).toEqual([
+      'apps/http/hosts/gemini-cli.ts', // the command of the host
       'client/define/models.ts',
       'client/weir.ts',
       'shared/wire/faults/fault-table.ts',
@@ -53,7 +55,8 @@ describe('the list of formats', () => {
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name)
       .filter((name) => readdirSync(`${root}shared/wire/${name}`).includes('format.ts'))
-    expect(formats.map(({ name }) => name).sort()).toEqual(folders.sort())
+    const names = new Set([...formats, ...proxiedFormats].map(({ name }) => name))
+    expect([...names].sort()).toEqual(folders.sort())
   })
 })
 

@@ -3,8 +3,9 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { roundIn } from '../../../apps/http/fronts/proxy/answer-copy.ts'
-import { type ModelFormat, wholeFormat } from '../../../shared/wire/formats.ts'
+import { wholeFormat } from '../../../shared/wire/formats.ts'
 import { openaiChat } from '../../../shared/wire/openai-chat/format.ts'
+import type { ModelFormat } from '../../../shared/wire/proxied.ts'
 import { modelFormats } from '../../support/model-formats.ts'
 import { type Api, streamFixtures } from '../../support/provider-streams.ts'
 

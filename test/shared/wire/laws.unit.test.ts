@@ -11,11 +11,13 @@ import {
   type ModelAnswer,
   noUsage,
 } from '../../../shared/wire/exchange.ts'
-import { canBeDenied, type VetoedFormat } from '../../../shared/wire/formats.ts'
-import { printedEvents } from '../../../shared/wire/printed-events.ts'
+import { canBeDenied, type VetoedFormat } from '../../../shared/wire/proxied.ts'
 import { receivedAnswer } from '../../../shared/wire/streamed-answer.ts'
-import { type StrictAnswer, StrictFault } from '../../../shared/wire/strict/strict.ts'
-import { strictEvents } from '../../../shared/wire/strict/strict-events.ts'
+import {
+  type EventData,
+  type StrictAnswer,
+  StrictFault,
+} from '../../../shared/wire/strict/strict.ts'
 import { strictObject } from '../../../shared/wire/strict/strict-json.ts'
 import { modelFormats } from '../../support/model-formats.ts'
 import { type Api, streamFixtures } from '../../support/provider-streams.ts'
@@ -24,13 +26,14 @@ import { sdkAnswer } from '../../support/sdk-answer.ts'
 const vetoed = modelFormats.filter(canBeDenied)
 
 /** The prints of a client that gets this stream, and the answer that was read. */
-function throughWire({ stream, strict }: VetoedFormat, bytes: Buffer): [string, StrictAnswer] {
-  const events = strictEvents()
+function throughWire({ stream, strict }: VetoedFormat, bytes: Buffer): [Buffer, StrictAnswer] {
+  const events = stream.framing.read()
   const reader = strict.stream()
   const client = strict.client()
   const shown = [...events.take(bytes), ...events.end()].flatMap((data) => reader.read(data))
   const answer = reader.end()
-  return [printedEvents(stream, [...client.shown(shown), ...client.rest(answer)]), answer]
+  const printed = stream.framing.print([...client.shown(shown), ...client.rest(answer)])
+  return [Buffer.from(printed), answer]
 }
 
 const essence = ({ items }: ModelAnswer) =>
@@ -47,7 +50,7 @@ describe.each(vetoed.map((format) => [format.name, format] as const))('%s', (nam
   recorded.each(
     cases.length === 0 ? [{ title: 'none is recorded', bytes: Buffer.from('') }] : cases,
   )('means the same to the SDK if it is read and printed: $title', async ({ bytes }) => {
-    let through: [string, StrictAnswer]
+    let through: [Buffer, StrictAnswer]
     try {
       through = throughWire(format, bytes)
     } catch (error) {
@@ -56,25 +59,28 @@ describe.each(vetoed.map((format) => [format.name, format] as const))('%s', (nam
     }
     const [printed, answer] = through
     const meant = await sdkAnswer(name as Api, bytes).catch(() => undefined)
-    const again = await sdkAnswer(name as Api, printed).catch(() => undefined)
+    const again = await sdkAnswer(name as Api, `${printed}`).catch(() => undefined)
     if (meant !== undefined && !repaired.has(JSON.stringify(essence(answer))))
       expect(again).toEqual(meant)
     // A print is a fixed point: read again, it is the same answer and the same print.
-    const [twice, second] = throughWire(format, Buffer.from(printed))
-    expect(twice).toBe(printed)
+    const [twice, second] = throughWire(format, printed)
+    expect(twice).toEqual(printed)
     expect(essence(second)).toEqual(essence(answer))
   })
 
   it('is the same answer if it is printed and read', async () => {
     await fc.assert(
       fc.asyncProperty(answers, async (answer) => {
-        const printed = printedEvents(format.stream, format.stream.events(answer))
-        const [, streamed] = throughWire(format, Buffer.from(printed))
+        const { framing, events } = format.stream
+        const printed = Buffer.from(framing.print(events(answer) as EventData[]))
+        const [, streamed] = throughWire(format, printed)
         expect(essence(streamed)).toEqual(essence(answer))
         const whole = JSON.stringify(format.answer.write(answer))
         expect(essence(format.strict.whole(strictObject(whole)))).toEqual(essence(answer))
-        expect(await lenient(format, printed, 'text/event-stream')).toEqual(calledIn(answer))
-        expect(await lenient(format, whole, 'application/json')).toEqual(calledIn(answer))
+        expect(await lenient(format, printed, framing.type)).toEqual(calledIn(answer))
+        expect(await lenient(format, Buffer.from(whole), 'application/json')).toEqual(
+          calledIn(answer),
+        )
       }),
       { numRuns: 40 },
     )
@@ -120,8 +126,8 @@ const calledIn = ({ items }: ModelAnswer) => ({
 })
 
 /** The answer as the lenient reader and the accumulator read it. */
-async function lenient({ answer }: VetoedFormat, body: string, type: string) {
-  const response = new Response(body, { headers: { 'content-type': type } })
+async function lenient({ answer }: VetoedFormat, body: Buffer, type: string) {
+  const response = new Response(new Uint8Array(body), { headers: { 'content-type': type } })
   const parts: PartEvent[][] = []
   let end: Finished | undefined
   for await (const one of receivedAnswer(answer.reader({ secret: [] }), response)) {

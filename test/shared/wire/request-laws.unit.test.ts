@@ -17,12 +17,14 @@ import {
   turnsOf,
 } from '../../../shared/transcript/transcript.ts'
 import type { Json } from '../../../shared/wire/format.ts'
+import { apiFormats, wholeFormat } from '../../../shared/wire/formats.ts'
 import { usableName } from '../../../shared/wire/request/utterances.ts'
 import { type RecordedCase, wholeRequests } from '../../hosts/recorded-case.ts'
 import { agentOf, modelSays, result, userSays } from '../../services/llm-gateway/samples.ts'
-import { modelFormats } from '../../support/model-formats.ts'
 import { corpora, tracesIn, transcriptFor } from '../../support/traces.ts'
 import { chatFault, requestFault } from '../../support/valid-request.ts'
+
+const modelFormats = await Promise.all(apiFormats.map((format) => wholeFormat(format)))
 
 type Format = (typeof modelFormats)[number]
 

@@ -4,7 +4,8 @@
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { relative } from 'node:path'
 import {
-  type FileTime,
+  type FileSummary,
+  summariesOf,
   summaryFolderVariable,
   summaryTable,
   writeSummary,
@@ -12,25 +13,19 @@ import {
 import { runFolderVariable } from '../kafka/broker.ts'
 import { busyVariable } from '../wait-limit.ts'
 import { logFolderOf, logsFolder, logsVariable } from './process-logs.ts'
+import { niceVariable } from './runner.ts'
 
 type TestFile = { path: string }
 type FileResult = {
+  numPassingTests: number
   numFailingTests: number
+  numPendingTests: number
+  numTodoTests: number
   /** Undefined: the worker died. */
   cpuSeconds?: number
   testExecError?: unknown
   testResults: { ancestorTitles: string[]; title: string; status: string }[]
 }
-type RunResult = {
-  numPassedTests: number
-  numFailedTests: number
-  numPendingTests: number
-  numTodoTests: number
-  numRuntimeErrorTestSuites: number
-  startTime: number
-}
-
-const slowestMax = 5
 const defaultSeed = 1
 
 /** Variables that the runner sets itself. */
@@ -40,12 +35,14 @@ const ownVariables = [
   runFolderVariable,
   summaryFolderVariable,
   busyVariable,
+  niceVariable,
 ]
 
 export default class RunReporter {
   readonly #root: string
   readonly #started = new Map<string, number>()
-  readonly #files: FileTime[] = []
+  readonly #files: FileSummary[] = []
+  readonly #begun = performance.now()
   readonly #failures: string[] = []
 
   constructor({ rootDir }: { rootDir: string }) {
@@ -58,12 +55,20 @@ export default class RunReporter {
 
   onTestFileResult({ path }: TestFile, result: FileResult): void {
     const file = relative(this.#root, path)
-    const started = this.#started.get(path) ?? performance.now()
-    const seconds = (performance.now() - started) / 1_000
-    this.#files.push({ path: file, seconds, cpuSeconds: result.cpuSeconds ?? 0 })
+    const ended = performance.now()
+    const isBroken = result.numFailingTests === 0 && result.testExecError != null
+    this.#files.push({
+      path: file,
+      begun: this.#started.get(path) ?? ended,
+      ended,
+      cpuSeconds: result.cpuSeconds ?? 0,
+      passed: result.numPassingTests,
+      failed: result.numFailingTests + (isBroken ? 1 : 0),
+      skipped: result.numPendingTests + result.numTodoTests,
+    })
     const logs = logFolderOf(file)
 
-    if (result.numFailingTests === 0 && result.testExecError == null) {
+    if (result.numFailingTests === 0 && !isBroken) {
       if (logs !== undefined) rmSync(logs, { recursive: true, force: true })
       return
     }
@@ -76,7 +81,7 @@ export default class RunReporter {
     this.#failures.push(...failures)
   }
 
-  onRunComplete(_contexts: unknown, result: RunResult): void {
+  onRunComplete(): void {
     if (this.#failures.length > 0)
       print(`Failed with seed ${seed()}. To repeat one alone:\n\n${this.#failures.join('\n')}`)
     const logs = logsFolder()
@@ -84,18 +89,10 @@ export default class RunReporter {
 
     const tier = process.env.WEIR_TEST_TIER
     if (tier === undefined) return
-    const summary = {
-      tier,
-      passed: result.numPassedTests,
-      failed: result.numFailedTests + result.numRuntimeErrorTestSuites,
-      skipped: result.numPendingTests + result.numTodoTests,
-      seconds: (Date.now() - result.startTime) / 1_000,
-      cpuSeconds: this.#files.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0),
-      slowest: this.#files.sort((a, b) => b.seconds - a.seconds).slice(0, slowestMax),
-    }
+    const summaries = summariesOf(this.#files, tier)
+    print(summaryTable(summaries, (performance.now() - this.#begun) / 1_000))
     const folder = process.env[summaryFolderVariable]
-    if (folder === undefined) print(summaryTable([summary]))
-    else writeSummary(folder, summary)
+    if (folder !== undefined) for (const summary of summaries) writeSummary(folder, summary)
   }
 }
 

@@ -2,7 +2,10 @@
 // CPU time of each file.
 
 import { readFileSync } from 'node:fs'
-import type { TestTask } from './runner.ts'
+import { setPriority } from 'node:os'
+import { niceVariable, type TestTask } from './runner.ts'
+
+setPriority(Number(process.env[niceVariable]))
 
 // The package exports its runner alone.
 const library = new URL('worker-runner.js', import.meta.resolve('jest-light-runner'))

@@ -11,6 +11,7 @@ export function addStops(program: Command): void {
     .option('--agent <name>', 'stop one agent')
     .option('--tool <pattern>', "deny calls of these tools, such as 'pay_*'; turns go on")
     .option('--conversation <id>', 'stop one conversation; that of a guest is guest:AGENT:THREAD')
+    .option('--tree <id>', 'stop a conversation, its root and all that their calls began')
     .option('--drain', 'let running tools and model requests end normally (default)')
     .option('--now', 'stop running tools and model requests too, and end their turns')
     .requiredOption('--reason <text>', 'the reason, for people and models', notBlank)

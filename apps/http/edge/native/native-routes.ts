@@ -71,8 +71,8 @@ function routes(context: EdgeContext): HttpApp {
     const conversation = conversationIn(principal, http.req.param('id'))
     const { id: by, identity } = principal
     const forgotten = await weirOf(principal).forget({ conversation, by, identity })
-    const { records, isOverwritten, until } = forgotten
-    return answerJson(http, { records, isOverwritten, until })
+    const { records, isOverwritten, isUnreadable, until } = forgotten
+    return answerJson(http, { records, isOverwritten, isUnreadable, until })
   })
 
   app.put('/v1/conversations/:id/title', async (http) => {

@@ -9,7 +9,8 @@ import type { HookPayload } from './hook-payload.ts'
 export type HookAnswer = Record<string, unknown> | string | undefined
 
 /** The call does not run. The model reads `text`. */
-export function deny(text: string): HookAnswer {
+export function deny({ form }: HookPayload, text: string): HookAnswer {
+  if (form === 'gemini-cli') return { decision: 'deny', reason: text }
   return {
     hookSpecificOutput: {
       hookEventName: 'PreToolUse',
@@ -20,8 +21,17 @@ export function deny(text: string): HookAnswer {
 }
 
 /** The model reads `text` beside the results. */
-export function addContext({ eventName }: HookPayload, text: string): HookAnswer {
+export function addContext({ form, eventName }: HookPayload, text: string): HookAnswer {
+  if (form === 'copilot') return { additionalContext: text }
   return { hookSpecificOutput: { hookEventName: eventName, additionalContext: text } }
+}
+
+/**
+ * Whether the answer to this event can end the turn. Gemini CLI ends one at any call, and Claude Code between
+ * two rounds. The others end none.
+ */
+export function canEndTurn({ form, eventName }: HookPayload): boolean {
+  return eventName === 'PostToolBatch' || (form === 'gemini-cli' && /Tool$/.test(eventName))
 }
 
 /** The host ends its turn, and shows the text to its user. */

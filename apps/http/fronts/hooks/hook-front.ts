@@ -13,6 +13,7 @@ import type {
   CallVerdict,
   GuardSession,
   GuestConversation,
+  GuestPlaceOptions,
 } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Clock } from '../../../../shared/lib/clock.ts'
@@ -33,6 +34,7 @@ import { orAborted } from '../or-aborted.ts'
 import { subAgentEnded } from '../person-texts.ts'
 import {
   addContext,
+  canEndTurn,
   deny,
   endTurn,
   type HookAnswer,
@@ -83,7 +85,7 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
         seenOf.at(JSON.stringify([agent, session, ...of]), nothingSeen)
       const ofSession = seenIn()
       const seen = agentId === undefined ? ofSession : seenIn(agentId)
-      const conversation = guard.conversation(id, turn === undefined ? {} : { turn })
+      const conversation = guard.conversation(id, placeInTree(payload))
       switch (event.kind) {
         case 'prompt':
           seen.prompt = { turn, text: event.text }
@@ -119,7 +121,7 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
     },
   }
 
-  /** Reports the results of the event. A host whose turn ends runs no hook for that. */
+  /** Reports the results of the event. */
   async function judgeResults(
     seen: Seen,
     conversation: GuestConversation,
@@ -128,10 +130,7 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
     const { event } = payload
     if (event.kind === 'batch') await judgeUnheld(seen, conversation, payload, event.calls)
     const answer = await adviceAfter(seen, conversation, payload, resultsOf(event))
-    if (isEndedBy(seen, payload))
-      await conversation
-        .endTurn()
-        .catch((error: unknown) => log.warn({ err: error }, 'an end of a turn was not reported'))
+    await reportEnd(seen, conversation, payload, log)
     return answer
   }
 
@@ -142,18 +141,22 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
     call: HookCall,
     signal: AbortSignal,
   ): Promise<HookAnswer> {
-    if (isEnded(seen, payload)) return deny(endedTurn(seen.ended?.reason ?? ''))
+    if (isEndedBy(seen, payload)) return endTurn(seen.ended?.userText ?? '')
+    if (isEnded(seen, payload)) return deny(payload, endedTurn(seen.ended?.reason ?? ''))
     try {
       const verdict = await orAborted(verdictOn(seen, conversation, payload, call), signal)
       if (verdict?.verdict === 'allow') return undefined
-      if (verdict?.verdict === 'deny')
-        return await denied(seen, conversation, payload, call, verdict)
+      if (verdict?.verdict === 'deny') {
+        const answer = await denied(seen, conversation, payload, call, verdict)
+        await reportEnd(seen, conversation, payload, log)
+        return answer
+      }
       await reportNotRun(conversation, call)
-      return deny(undecided)
+      return deny(payload, undecided)
     } catch (error) {
       if (signal.aborted) reportNotRun(conversation, call).catch(() => {}) // nobody waits for it
       log.warn({ err: error, tool: call.name }, 'a call was denied: it could not be judged')
-      return deny(cannotJudge)
+      return deny(payload, cannotJudge)
     }
   }
 
@@ -211,16 +214,30 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
 async function denied(
   seen: Seen,
   conversation: GuestConversation,
-  { turn }: HookPayload,
+  payload: HookPayload,
   { id }: HookCall,
   { text }: CallVerdict,
 ): Promise<HookAnswer> {
   const round = seen.rounds.get(id)
   round?.results.set(id, { callId: id, status: 'error', text })
-  if (round === undefined || !isComplete(round)) return deny(text)
+  if (round === undefined || !isComplete(round)) return deny(payload, text)
   const advice = await conversation.beforeModel(requestAfter(round))
-  noteEnd(seen, turn, advice)
-  return deny([text, textOf(advice)].filter(Boolean).join('\n\n'))
+  noteEnd(seen, payload.turn, advice)
+  if (isEndedBy(seen, payload)) return endTurn(seen.ended?.userText ?? '')
+  return deny(payload, [text, textOf(advice)].filter(Boolean).join('\n\n'))
+}
+
+/** A host whose turn ends by this answer runs no hook for the end. */
+async function reportEnd(
+  seen: Seen,
+  conversation: GuestConversation,
+  payload: HookPayload,
+  log: Logger,
+): Promise<void> {
+  if (!isEndedBy(seen, payload)) return
+  await conversation
+    .endTurn()
+    .catch((error: unknown) => log.warn({ err: error }, 'an end of a turn was not reported'))
 }
 
 function noteEnd(seen: Seen, turn: string | undefined, advice: Advice): void {
@@ -250,14 +267,19 @@ function withEndedAgents(
   return withUserText(answer, texts)
 }
 
+/** Any agent of the session may have begun a sub-agent, so only the root is known. */
+function placeInTree({ session, agentId, turn }: HookPayload): GuestPlaceOptions {
+  return { ...(turn !== undefined && { turn }), ...(agentId !== undefined && { root: session }) }
+}
+
 function resultsOf(event: HookEvent): HookResult[] {
   if (event.kind === 'post') return [event.result]
   return event.kind === 'batch' ? event.calls.map(({ result }) => result) : []
 }
 
-/** Whether the answer to this event ends the turn. Claude Code ends one between two rounds. */
+/** Whether the answer to this event ends the turn. */
 function isEndedBy(seen: Seen, payload: HookPayload): boolean {
-  return isEnded(seen, payload) && payload.eventName === 'PostToolBatch'
+  return isEnded(seen, payload) && canEndTurn(payload)
 }
 
 function isEnded({ ended: by }: Seen, { turn }: HookPayload): boolean {
@@ -306,12 +328,29 @@ function withOwnIds(
   event: Extract<HookEvent, { kind: 'post' | 'batch' }>,
 ): Extract<HookEvent, { kind: 'post' | 'batch' }> {
   const named = (result: HookResult) => ({ ...result, callId: nameIn(seen, result.callId) })
-  if (event.kind === 'post') return { ...event, result: named(event.result) }
+  if (event.kind === 'post') {
+    const { result, of } = event
+    const callId = of === undefined ? undefined : runningCall(seen, of)
+    return { ...event, result: callId === undefined ? named(result) : { ...result, callId } }
+  }
   const calls = event.calls.map(({ call, result }) => ({
     call: { ...call, id: nameIn(seen, call.id) },
     result: named(result),
   }))
   return { ...event, calls }
+}
+
+/** The newest call with these words that has no result. */
+function runningCall({ rounds }: Seen, { name, input }: Omit<HookCall, 'id'>): string | undefined {
+  const words = JSON.stringify([name, input])
+  return [...rounds]
+    .reverse()
+    .find(([id, { calls, results }]) =>
+      calls.some(
+        (one) =>
+          one.id === id && !results.has(id) && JSON.stringify([one.name, one.input]) === words,
+      ),
+    )?.[0]
 }
 
 /** A hook that comes again has the same words. Other words under its id are another call. */

@@ -1,6 +1,7 @@
-// The JSON that a host sends to a hook. Claude Code and Codex share the shape of their fields.
+// The JSON that a host sends to a hook. The hosts share most names of fields.
 // Does not own: the decision (hook-front.ts), the answer's form (hook-answer.ts).
 
+import { randomUUID } from 'node:crypto'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { inBackground } from '../../../../shared/model-texts/guests.ts'
@@ -16,11 +17,15 @@ export type HookResult = { callId: string; status: 'ok' | 'error'; text: string 
 export type HookEvent =
   | { kind: 'prompt'; text: string }
   | { kind: 'pre'; call: HookCall }
-  | { kind: 'post'; result: HookResult }
+  /** `of`: the call, from a host that gives calls no ids. */
+  | { kind: 'post'; result: HookResult; of?: Pick<HookCall, 'name' | 'input'> | undefined }
   | { kind: 'batch'; calls: { call: HookCall; result: HookResult }[] }
   | { kind: 'stop' }
   /** Of the session. `isShown`: its user has seen the reasons of ended turns on the screen. */
   | { kind: 'end'; isShown: boolean }
+
+/** The form of the answer that a host reads. `claude-code`: of Codex too. */
+export type AnswerForm = 'claude-code' | 'gemini-cli' | 'copilot'
 
 /** `turn`: the host's id of the turn, if it sends one. */
 export type HookPayload = {
@@ -32,6 +37,7 @@ export type HookPayload = {
   turn: string | undefined
   /** The host's name of the event, which its answer must repeat. */
   eventName: string
+  form: AnswerForm
   event: HookEvent
 }
 
@@ -39,13 +45,25 @@ type Body = Record<string, unknown>
 
 /** Throws 400 with the field that is missing. */
 export function hookPayloadOf(kind: HookKind, body: Body): HookPayload {
+  const eventName = idIn(body, 'hook_event_name')
   return {
     session: idIn(body, 'session_id'),
     agentId: optionalIdIn(body, 'agent_id'),
     turn: optionalIdIn(body, 'prompt_id') ?? optionalIdIn(body, 'turn_id'),
-    eventName: idIn(body, 'hook_event_name'),
+    eventName,
+    form: formOf(kind, eventName, body),
     event: eventOf(kind, body),
   }
+}
+
+/** Copilot CLI sends the events of Claude Code, and names no call. */
+function formOf(kind: HookKind, eventName: string, body: Body): AnswerForm {
+  if (/^(Before|After)[A-Z]/.test(eventName)) return 'gemini-cli'
+  return (kind === 'pre' || kind === 'post') && isUnnamed(body) ? 'copilot' : 'claude-code'
+}
+
+function isUnnamed({ tool_use_id: id }: Body): boolean {
+  return id === undefined
 }
 
 function eventOf(kind: HookKind, body: Body): HookEvent {
@@ -53,9 +71,11 @@ function eventOf(kind: HookKind, body: Body): HookEvent {
     case 'prompt':
       return { kind, text: typeof body.prompt === 'string' ? body.prompt : '' }
     case 'pre':
-      return { kind, call: callOf(body) }
+      return { kind, call: callOf(isUnnamed(body) ? named(body) : body) }
     case 'post':
-      return { kind, result: resultOf(body) }
+      return isUnnamed(body)
+        ? { kind, result: resultOf(named(body)), of: callOf(named(body)) }
+        : { kind, result: resultOf(body) }
     case 'batch':
       return { kind, calls: listIn(body, 'tool_calls').map(finishedCallOf) }
     case 'stop':
@@ -68,6 +88,11 @@ function eventOf(kind: HookKind, body: Body): HookEvent {
 /** Claude Code gives this reason for the end of `claude -p`. */
 const withoutScreen = 'other'
 
+/** With an id for a call of a host that gives calls no ids. */
+function named(body: Body): Body {
+  return { ...body, tool_use_id: `call-${randomUUID()}` }
+}
+
 function callOf(body: Body): HookCall {
   return {
     id: idIn(body, 'tool_use_id'),
@@ -76,12 +101,14 @@ function callOf(body: Body): HookCall {
   }
 }
 
-/** PostToolUseFailure has an `error` and no response. */
+/** PostToolUseFailure has an `error` and no response. Gemini CLI has an object in its response. */
 function resultOf(body: Body): HookResult {
   const callId = idIn(body, 'tool_use_id')
-  return typeof body.error === 'string'
-    ? { callId, status: 'error', text: body.error }
-    : { callId, status: 'ok', text: responseText(body.tool_response) }
+  const response = body.tool_response ?? body.tool_result
+  const error = isObject(response) && isObject(response.error) ? response.error.message : body.error
+  return typeof error === 'string'
+    ? { callId, status: 'error', text: error }
+    : { callId, status: 'ok', text: responseText(response) }
 }
 
 /** A batch has no status. The host marks the results of calls that it has refused itself. */
@@ -97,6 +124,10 @@ function responseText(response: unknown): string {
   if (typeof response === 'string') return response
   if (Array.isArray(response) && response.every(isTextBlock))
     return response.map(({ text }) => text).join('\n')
+  if (isObject(response) && response.llmContent !== undefined)
+    return responseText(response.llmContent)
+  if (isObject(response) && typeof response.text_result_for_llm === 'string')
+    return response.text_result_for_llm
   if (isObject(response) && typeof response.stdout === 'string')
     return [response.stdout, response.stderr, background(response)].filter(Boolean).join('\n')
   return JSON.stringify(response ?? '')

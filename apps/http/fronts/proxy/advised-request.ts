@@ -5,7 +5,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
-import { adviceEdits } from '../../../../client/guard/advice-edits.ts'
+import { editsFor } from '../../../../client/guard/advice-edits.ts'
 import type { Advice } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import {
@@ -17,7 +17,7 @@ import {
 } from '../../../../shared/lib/json/spliced.ts'
 import { formRefusedBy } from '../../../../shared/wire/faults/fault-table.ts'
 import type { BodyEdit } from '../../../../shared/wire/format.ts'
-import type { ModelFormat } from '../../../../shared/wire/formats.ts'
+import type { ModelFormat } from '../../../../shared/wire/proxied.ts'
 import { bytesOf } from '../../request-body.ts'
 import type { SentBody } from './sent-request.ts'
 
@@ -65,12 +65,12 @@ export function noteOf({ action, rule, cap }: Pick<Advice, 'action' | 'rule' | '
 
 /** `forbidsCalls`: false for a server that refuses requests that forbid calls. */
 function advisedRequest(
-  { name: format }: ModelFormat,
+  { request: { edit } }: ModelFormat,
   { text, body }: SentBody,
   advice: Pick<Advice, 'action' | 'text'>,
   { forbidsCalls }: { forbidsCalls: boolean },
 ): string {
-  const edits = adviceEdits({ format, body }, advice, { forbidsCalls })
+  const edits = editsFor(edit, body, advice, { forbidsCalls })
   return spliced(
     text,
     edits.flatMap((edit) => spliceOf(text, edit) ?? []),

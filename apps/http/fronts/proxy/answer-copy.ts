@@ -8,7 +8,8 @@ import { foldResponse } from '../../../../services/accumulator/response.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent, Response as Round } from '../../../../shared/contract/messages.ts'
 import type { Finished, Streamed } from '../../../../shared/wire/exchange.ts'
-import type { ModelFormat } from '../../../../shared/wire/formats.ts'
+import { isStream } from '../../../../shared/wire/framing/framing.ts'
+import type { ModelFormat } from '../../../../shared/wire/proxied.ts'
 import { receivedAnswer } from '../../../../shared/wire/streamed-answer.ts'
 import { decoded } from './encodings.ts'
 
@@ -57,9 +58,9 @@ export async function roundIn(
   const text = await decoded(bytes, headers['content-encoding'], limits.roundPartsBytesMax)
   if (text === undefined) return { reason: 'the answer has an unknown encoding' }
   const contentType = headers['content-type'] ?? ''
-  const isStream = contentType.includes('text/event-stream') && isUtf8(text)
-  const { joined } = api.stream
-  const body = isStream && joined ? Buffer.from(joined(text.toString('utf8'))) : text
+  const { joined, framing } = api.stream
+  const isJoined = joined !== undefined && isStream(framing, contentType) && isUtf8(text)
+  const body = isJoined ? Buffer.from(joined(text.toString('utf8'))) : text
   const answer = { headers: new Headers({ 'content-type': contentType }), body: [body] }
   return foldedRound(
     receivedAnswer(api.answer.reader({ secret: [] }), answer as unknown as Response),

@@ -9,7 +9,7 @@ import type { ReadGuestAnswer } from '../../../../client/guard/guest-conversatio
 import { limits } from '../../../../shared/contract/limits.ts'
 import { senderOf } from '../../../../shared/hosts/request-sender.ts'
 import { answerOf, callsOfAnswer, type ModelAnswer } from '../../../../shared/wire/exchange.ts'
-import type { ModelFormat } from '../../../../shared/wire/formats.ts'
+import type { ModelFormat } from '../../../../shared/wire/proxied.ts'
 import { heldVerdicts } from '../held-verdicts.ts'
 import type { HostSessions } from '../hooks/host-sessions.ts'
 import { sendAdvised, withoutEncoding } from './advised-request.ts'
@@ -81,19 +81,20 @@ export function createAnswerRelay({
           if ('reason' in round)
             return log.info({ agent, reason: round.reason }, 'an answer is no round')
           await reservation.settle(round.usage)
-          if (sent !== undefined) await report({ agent, api }, incoming, sent, answerOf(round))
+          if (sent !== undefined)
+            await report({ agent, api, path }, incoming, sent, answerOf(round))
         }),
       )
     await relayed
   }
 
   async function report(
-    { agent, api }: Pick<ModelRoute, 'agent' | 'api'>,
+    { agent, api, path }: ModelRoute,
     { headers }: IncomingMessage,
     sent: SentRequest,
     answer: ModelAnswer,
   ): Promise<void> {
-    const request = { agent, api, headers, body: sent.body }
+    const request = { agent, api, path, headers, body: sent.body }
     const identity = identities.ofAnswer(request, api.answer.write(answer))
     const session = senderOf(headers)?.session
     const holds = session !== undefined && sessions.hasHooks(session)

@@ -4,21 +4,21 @@
 
 import { decodedPart } from '../../../../shared/lib/text/decoded-part.ts'
 import type { RequestFormat, Route } from '../../../../shared/wire/format.ts'
-import { type ApiFormat, apiFormats } from '../../../../shared/wire/formats.ts'
+import { type ProxiedFormat, proxiedFormats } from '../../../../shared/wire/proxied.ts'
 
 /**
  * `api`: whose answer the proxy judges. `no-calls`: no answer there has a call of a tool. `look-up`:
  * it asks no model, but may find an answer. `unknown`: an answer may have calls.
  */
 export type Judgeable =
-  | { kind: 'api'; api: ApiFormat }
+  | { kind: 'api'; api: ProxiedFormat }
   | { kind: 'no-calls' }
   | { kind: 'look-up' }
   | { kind: 'unknown' }
 
 /** `path`: with the query. */
 export function apiAt(method: string, path: string): Judgeable {
-  const api = apiFormats.find(({ request }) => routeAt(request, path) !== undefined)
+  const api = proxiedFormats.find(({ request }) => routeAt(request, path) !== undefined)
   if (method === 'POST' && api !== undefined) return { kind: 'api', api }
   const plain = plainPath(path)
   const isOfApi = (place: string) => ends.some((end) => `${place}/`.includes(`${end}/`))
@@ -35,7 +35,7 @@ export function apiAt(method: string, path: string): Judgeable {
 /** The query that the proxy needs to judge an answer at this path. Undefined: none helps. */
 export function missingQuery(path: string): string | undefined {
   const plain = plainPath(path)
-  const route = apiFormats
+  const route = proxiedFormats
     .flatMap(({ request }) => request.routes)
     .find(({ end, query }) => query !== undefined && plain.endsWith(end))
   return route?.query?.join('=')
@@ -46,8 +46,8 @@ export function routeAt({ routes }: RequestFormat, path: string): Route | undefi
   const plain = plainPath(path)
   const query = new URLSearchParams(path.split('?')[1])
   return routes.find(
-    ({ end, query: [name, value] = ['', ''] }) =>
-      plain.endsWith(end) && (name === '' || query.get(name) === value),
+    ({ end, inside = '', query: [name, value] = ['', ''] }) =>
+      plain.endsWith(end) && plain.includes(inside) && (name === '' || query.get(name) === value),
   )
 }
 
@@ -62,10 +62,10 @@ export function isOfWeir(path: string): boolean {
 /** No client reads an answer to these. */
 const withoutBody = new Set(['OPTIONS', 'HEAD'])
 
-const ends = apiFormats.flatMap(({ request }) => request.routes.map(({ end }) => end))
+const ends = proxiedFormats.flatMap(({ request }) => request.routes.map(({ end }) => end))
 
 /** Matches `METHOD /path`, with the part of the path before the end. */
-const withoutCalls = apiFormats.flatMap(({ request }) => request.withoutCalls.map(patternOf))
+const withoutCalls = proxiedFormats.flatMap(({ request }) => request.withoutCalls.map(patternOf))
 
 function patternOf(rule: string): RegExp {
   const [method, end = ''] = rule.split(' ')

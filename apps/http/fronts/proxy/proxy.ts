@@ -14,7 +14,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Advice } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { alternatives } from '../../../../shared/settings/mistake.ts'
-import { apiFormats, type ModelFormat, wholeFormat } from '../../../../shared/wire/formats.ts'
+import { wholeFormat } from '../../../../shared/wire/formats.ts'
+import { type ModelFormat, proxiedFormats } from '../../../../shared/wire/proxied.ts'
 import { alreadySent } from '../../direct-answer.ts'
 import { HttpError } from '../../http-error.ts'
 import { bytesOf } from '../../request-body.ts'
@@ -33,6 +34,7 @@ import {
 import { createRequestJudge } from './request-judge.ts'
 import {
   answerBody,
+  guestFormat,
   guestRequest,
   ownAnswer,
   readable,
@@ -104,27 +106,39 @@ export function createProxy({
       return
     }
     const api = await wholeFormat(answers.api)
-    const route = { agent: name, path, api }
+    await answerModel({ agent: name, path, api }, incoming, outgoing, gone.signal).catch(
+      (error: unknown) => {
+        throw inFormOf(api, error)
+      },
+    )
+  }
+
+  async function answerModel(
+    route: ModelRoute,
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { path, api } = route
     const bytes = await bytesOf(incoming, limits.frontBodyBytesMax)
     const plain = await readable(bytes, incoming)
     const sent = plain && sentRequest(api, path, plain)
     if (veto?.covers(incoming.headers)) {
-      const { signal } = gone
       await veto.answer({ ...route, incoming, outgoing, sent, bytes, signal })
       return
     }
     const { headers } = incoming
-    const judged = await judge(route, { headers, bytes, sent, signal: gone.signal })
+    const judged = await judge(route, { headers, bytes, sent, signal })
     if (judged.kind === 'end') {
       const { advice, conversation, guest } = judged
       const { body } = sent as SentRequest
       if (guest !== undefined) track(guest.endTurn())
-      clients.ended({ agent: name, api, headers, body }, conversation, advice.userText)
+      clients.ended({ ...route, headers, body }, conversation, advice.userText)
       endTurn(api, sent as SentRequest, { advice, fallback }, outgoing)
     } else {
       const reservation = await reserved(route, incoming, { sent, bytes }, judged.guest)
       const note = noteWith(judged.note, false)
-      await relay.ask(route, incoming, outgoing, { ...judged, note, reservation }, gone.signal)
+      await relay.ask(route, incoming, outgoing, { ...judged, note, reservation }, signal)
     }
   }
 
@@ -133,12 +147,12 @@ export function createProxy({
    * if a budget is reached.
    */
   async function reserved(
-    { agent, api }: ModelRoute,
+    { agent, api, path }: ModelRoute,
     { headers }: IncomingMessage,
     { sent, bytes }: { sent: SentRequest | undefined; bytes: Buffer },
     guest: ProxiedConversation | undefined,
   ): Promise<ReservedRequest> {
-    const named = sent && identities.ofRequest({ agent, api, headers, body: sent.body })
+    const named = sent && identities.ofRequest({ agent, api, path, headers, body: sent.body })
     const identity = named ?? unnamedIdentity()
     const opening = guest ?? conversationOf(agent, { ...identity, holds: false, hides: false })
     const own = await Promise.resolve(opening).catch((error: unknown) => {
@@ -148,7 +162,7 @@ export function createProxy({
     })
     const request =
       sent === undefined
-        ? { format: api.name, body: bytes.toString('latin1') }
+        ? { format: guestFormat(api), body: bytes.toString('latin1') }
         : guestRequest(api, headers, sent)
     const options = { isNamed: named !== undefined, baseUrl: upstream.url, track }
     return reserveRequest(own, request, options)
@@ -216,7 +230,15 @@ function unjudgedPath(method: string, path: string): HttpError {
   )
 }
 
-const titles = alternatives(apiFormats.map(({ request }) => request.title))
+const titles = alternatives(proxiedFormats.map(({ request }) => request.title))
+
+/** The error as the clients of an API read it, if they read no other form. */
+function inFormOf({ like, strict }: ModelFormat, error: unknown): unknown {
+  if (like === undefined || strict === undefined || !(error instanceof HttpError)) return error
+  const { status, code, message, headers, cause } = error
+  const body = strict.error({ status, type: code, code, message })
+  return new HttpError(status, code, message, { headers, cause, body })
+}
 
 /** `/proxy/{agent}` names another guest than the one at the root. */
 function routeOf({ url = '/', method = 'GET' }: IncomingMessage, agentAtRoot = ''): Route {
@@ -239,7 +261,7 @@ function endTurn(
   const own = ownAnswer(`weir_${randomUUID()}`, model, text)
   const answer = Buffer.from(answerBody(api, own, isStreamed))
   outgoing.writeHead(200, {
-    'content-type': isStreamed ? 'text/event-stream' : 'application/json',
+    'content-type': isStreamed ? api.stream.framing.type : 'application/json',
     'content-length': answer.length,
     'x-weir': noteOf(advice),
   })

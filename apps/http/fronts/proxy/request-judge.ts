@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
 import type { Advice, GuestRequest } from '../../../../client/guard/guest-conversation.ts'
 import { senderOf } from '../../../../shared/hosts/request-sender.ts'
-import type { ModelFormat } from '../../../../shared/wire/formats.ts'
+import type { ModelFormat } from '../../../../shared/wire/proxied.ts'
 import { HttpError } from '../../http-error.ts'
 import type { HostSessions } from '../hooks/host-sessions.ts'
 import { advisedBytes, noteOf } from './advised-request.ts'
@@ -37,7 +37,7 @@ export type EndedRequest = {
 
 /** The request to send, or the end of the turn. `sent` undefined: only its bytes can be read. */
 export type RequestJudge = (
-  of: { agent: string; api: ModelFormat },
+  of: { agent: string; path: string; api: ModelFormat },
   request: {
     headers: IncomingHttpHeaders
     bytes: Buffer
@@ -64,7 +64,7 @@ export function createRequestJudge({
   return judge
 
   async function judge(
-    { agent, api }: Parameters<RequestJudge>[0],
+    { agent, path, api }: Parameters<RequestJudge>[0],
     { headers, bytes, sent, signal }: Parameters<RequestJudge>[1],
   ): Promise<JudgedRequest | EndedRequest> {
     const unchanged = (
@@ -84,7 +84,7 @@ export function createRequestJudge({
       return unchanged('unjudged', undefined)
     }
     if (!mayCall(api, sent)) return unchanged(undefined, undefined)
-    const identity = identities.ofRequest({ agent, api, headers, body: sent.body })
+    const identity = identities.ofRequest({ agent, api, path, headers, body: sent.body })
     if (identity === undefined) return unchanged(undefined, sent)
     const session = senderOf(headers)?.session
     if (session !== undefined) sessions.sawProxy({ agent, session })

@@ -3,17 +3,17 @@
 
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { GuestRequest } from '../../../../client/guard/guest-conversation.ts'
+import type { GuestFormat, GuestRequest } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { hostOfRequest } from '../../../../shared/hosts/hosts.ts'
 import { boundedJson } from '../../../../shared/lib/json/bounded-json.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { hasMoreMembers } from '../../../../shared/lib/json/member-count.ts'
 import { type ModelAnswer, noUsage } from '../../../../shared/wire/exchange.ts'
-import type { CallWords, Json } from '../../../../shared/wire/format.ts'
-import type { ModelFormat } from '../../../../shared/wire/formats.ts'
-import { printedEvents } from '../../../../shared/wire/printed-events.ts'
+import type { CallWords, Json, Route } from '../../../../shared/wire/format.ts'
+import type { ModelFormat } from '../../../../shared/wire/proxied.ts'
 import { listIn } from '../../../../shared/wire/request/content.ts'
+import type { EventData } from '../../../../shared/wire/strict/strict.ts'
 import { routeAt } from './apis.ts'
 import { decoded } from './encodings.ts'
 
@@ -49,8 +49,13 @@ export function sentRequest(
     text,
     body,
     model: typeof model === 'string' ? model : '',
-    isStreamed: routeAt(request, path)?.streams ?? body.stream === true,
+    isStreamed: streams(routeAt(request, path)?.streams, body),
   }
+}
+
+function streams(byPath: Route['streams'], { stream }: Json): boolean {
+  if (byPath === 'by default') return stream !== false
+  return byPath ?? stream === true
 }
 
 /** The messages of a request, in order. */
@@ -65,13 +70,19 @@ export function callsIn({ request }: ModelFormat, messages: readonly Json[]): Ca
 }
 
 export function guestRequest(
-  { name: format, request }: ModelFormat,
+  api: ModelFormat,
   headers: IncomingHttpHeaders,
-  { body, model }: Pick<SentRequest, 'body' | 'model'>,
+  { body: sent, model }: Pick<SentRequest, 'body' | 'model'>,
 ): GuestRequest {
+  const { name: provider, like, request } = api
   const host = hostOfRequest(headers)?.name
-  if (request.model === undefined) return { format, body, host }
-  return { format, body, host, model: { provider: format, name: model } }
+  const body = like === undefined ? sent : like.body(sent)
+  const guest = { format: guestFormat(api), body, host }
+  return request.model === undefined ? guest : { ...guest, model: { provider, name: model } }
+}
+
+export function guestFormat(api: ModelFormat): GuestFormat {
+  return api.like === undefined ? api.name : api.like.format
 }
 
 /** Whether an answer may call a tool of the client. Titles and summaries may not. */
@@ -87,8 +98,10 @@ export function ownAnswer(id: string, model: string, text: string): ModelAnswer 
 }
 
 /** The whole body of a successful answer. */
-export function answerBody(api: ModelFormat, answer: ModelAnswer, isStreamed: boolean): string {
-  return isStreamed
-    ? printedEvents(api.stream, api.stream.events(answer))
-    : JSON.stringify(api.answer.write(answer))
+export function answerBody(
+  { stream: { framing, events }, answer: { write } }: ModelFormat,
+  answer: ModelAnswer,
+  isStreamed: boolean,
+): string | Uint8Array {
+  return isStreamed ? framing.print(events(answer) as EventData[]) : JSON.stringify(write(answer))
 }

@@ -5,20 +5,19 @@
 //     place among them is only known at run time.
 
 import { unclear, unlisted } from '../denial.ts'
-import { anything, isPlain, list, resolved } from '../field.ts'
+import { anything, isPlain, list } from '../field.ts'
 import { checkNotServer, checkNotWeir } from '../own-control.ts'
 import {
   apart,
   checkProjectFile,
   checkWrite,
+  foldersOf,
   type Place,
   refuseFetchedRules,
   rulesFile,
 } from '../place.ts'
 import { plainValue } from '../variables.ts'
 import { programs } from './rows.ts'
-
-export type Judge = (fields: readonly string[], place: Place) => void
 
 type Option = { kind: string; value: 'none' | 'next' | 'attached'; ends: boolean }
 type Operand = { kind: string; repeats: boolean; takesAll: boolean }
@@ -95,6 +94,7 @@ export function lastKind(base: string): string | undefined {
 
 /** `rest`: the words after the operands that a row names separately. `seen`: the options. */
 export type Reading = {
+  usage: Usage
   operands: string[]
   values: [kind: string, value: string][]
   seen: Set<string>
@@ -106,7 +106,7 @@ export function read(name: string, args: readonly string[]): Reading {
   const usage = usageOf(name)
   if (usage === undefined) throw unlisted(name)
   const { operands: kinds, marks } = usage
-  const reading: Reading = { operands: [], values: [], seen: new Set(), rest: [] }
+  const reading: Reading = { usage, operands: [], values: [], seen: new Set(), rest: [] }
   const { seen } = reading
   const isDone = () => marks.has('sub') || kinds[reading.operands.length]?.takesAll === true
   let at = 0
@@ -178,15 +178,15 @@ function optionsIn(
 // ── Judging ──
 
 /** Judges a program of the table. */
-export function judgeProgram(base: string, args: readonly string[], outer: Place, judge: Judge) {
+export function judgeProgram(base: string, args: readonly string[], outer: Place): void {
   const place = { ...outer, facts: { ...outer.facts } }
   const words = base === 'tar' ? tarWords(args) : args
   let name = base === 'tar' ? `tar ${words[0]}` : base
   let rest: readonly string[] = words
   for (;;) {
     const reading = read(name, rest)
-    const usage = usageOf(name) as Usage
     const { whole } = place
+    const { usage } = reading
     whole.net ||= usage.marks.has('net')
     whole.unnamed ||= usage.marks.has('unpacks')
     if (usage.marks.has('here') && !/^(git|wget)$/.test(base)) refuseFetchedRules(base, place)
@@ -205,7 +205,7 @@ export function judgeProgram(base: string, args: readonly string[], outer: Place
     if (last === 'packaged' && !usageOf(rest[0] ?? '')?.marks.has('package'))
       throw unlisted(`${name} ${rest[0]}`)
     if (last === 'command' || last === 'packaged')
-      return judge(base === 'xargs' ? withInput(reading) : rest, inner(base, rest, place))
+      return place.judge(base === 'xargs' ? withInput(reading) : rest, inner(base, rest, place))
     if (!usage.marks.has('sub')) return
     name = `${name} ${rest[0]}`
     rest = rest.slice(1)
@@ -298,30 +298,28 @@ function tarWords(args: readonly string[]): string[] {
   return [`-${[...modes][0]}`, ...all]
 }
 
-/** The plain remote shell, and plain settings of ssh, start no other program. */
-const sshSetting =
-  /^ssh( -(p|i|l) ?[\w./~-]+| -q| -T| -x)*$|^(StrictHostKeyChecking|ConnectTimeout|BatchMode|LogLevel|Port|User|ServerAlive\w+)[= ][\w./]+$|^UserKnownHostsFile[= ]\/dev\/null$/i
-/** The settings of git that a command may set: all others may name a command. */
-const gitSetting =
-  /^(user\.(name|email)|color\.\w+|core\.(quotepath|autocrlf|longpaths|filemode|pager=(cat|less)?$)|advice\.\w+|commit\.gpgsign|init\.defaultbranch|gc\.auto|pull\.(rebase|ff)|push\.\w+|safe\.directory|merge\.conflictstyle|diff\.(renames|algorithm)|log\.\w+|fetch\.prune)(=|$)/i
-/** A package, or a script of the project. It is no address, and no archive that has scripts. */
-const packageName = /^(\.|[@\w](?!.*(:\/\/|\.(deb|rpm|tgz|whl|zip|gz)$))[\w./@+~^=<>![\],-]*)$/
-const makeSetting = new RegExp(
-  `^[\\w./%@+-]+$|^(?!(SHELL|MAKE\\w*)\\b)[A-Za-z_]\\w*[:?+]?=${plainValue.source.slice(1)}`,
-)
+/** The forms of words, by their kinds. */
+const forms: Readonly<Record<string, RegExp>> = {
+  // The plain remote shell, and plain settings of ssh, start no other program.
+  'ssh-setting':
+    /^ssh( -(p|i|l) ?[\w./~-]+| -q| -T| -x)*$|^(StrictHostKeyChecking|ConnectTimeout|BatchMode|LogLevel|Port|User|ServerAlive\w+)[= ][\w./]+$|^UserKnownHostsFile[= ]\/dev\/null$/i,
+  // The settings of git that a command may set: all others may name a command.
+  'git-setting':
+    /^(user\.(name|email)|color\.\w+|core\.(quotepath|autocrlf|longpaths|filemode|pager=(cat|less)?$)|advice\.\w+|commit\.gpgsign|init\.defaultbranch|gc\.auto|pull\.(rebase|ff)|push\.\w+|safe\.directory|merge\.conflictstyle|diff\.(renames|algorithm)|log\.\w+|fetch\.prune)(=|$)/i,
+  // A package, or a script of the project. It is no address, and no archive that has scripts.
+  name: /^(\.|[@\w](?!.*(:\/\/|\.(deb|rpm|tgz|whl|zip|gz)$))[\w./@+~^=<>![\],-]*)$/,
+  setting: new RegExp(
+    `^[\\w./%@+-]+$|^(?!(SHELL|MAKE\\w*)\\b)[A-Za-z_]\\w*[:?+]?=${plainValue.source.slice(1)}`,
+  ),
+  url: /^(https?:|(?!\w+:\/\/))/,
+  dd: /^(if|of|bs|count|skip|seek|conv|status|[io]flag)=/,
+}
 
-/** Checks a word by its kind. */
+/** Checks a word by its kind, which may be its form. */
 function check(kind: string, word: string, base: string, place: Place): void {
-  const isOdd =
-    (kind.startsWith('/') && !new RegExp(kind.slice(1, -1)).test(word)) ||
-    (kind === 'ssh-setting' && !sshSetting.test(word)) ||
-    (kind === 'git-setting' && !gitSetting.test(word)) ||
-    (kind === 'name' && !packageName.test(word)) ||
-    (kind === 'write' && base === 'curl' && /#\d/.test(word)) ||
-    (kind === 'setting' && !makeSetting.test(word)) ||
-    (kind === 'url' && /^(?!https?:)\w+:\/\//.test(word)) ||
-    (kind === 'dd' && !/^(if|of|bs|count|skip|seek|conv|status|[io]flag)=/.test(word))
-  if (isOdd) throw unlisted(base, word)
+  const form = kind.startsWith('/') ? new RegExp(kind.slice(1, -1)) : forms[kind]
+  const isNumbered = kind === 'write' && base === 'curl' && /#\d/.test(word)
+  if (isNumbered || form?.test(word) === false) throw unlisted(base, word)
   if (kind === 'url') checkNotServer(word)
   if (kind === 'name') checkNotWeir(word)
   if (kind === 'script') for (const path of word.split(':')) checkProjectFile(path, base, place)
@@ -329,9 +327,5 @@ function check(kind: string, word: string, base: string, place: Place): void {
     if (kind !== 'target' || !/^[^/]*[a-z\d][^/]*:/i.test(word))
       checkWrite(word, base, place, kind === 'remove')
   if (kind === 'dd' && word.startsWith('of=')) checkWrite(word.slice('of='.length), base, place)
-  if (kind === 'folder') {
-    const starts = word.startsWith('/') ? ['/'] : place.facts.folders
-    const folders = starts?.map((folder) => resolved(word, folder))
-    place.facts.folders = folders?.every((one) => one !== undefined) ? folders : undefined
-  }
+  if (kind === 'folder') place.facts.folders = foldersOf(word, place)
 }

@@ -1,6 +1,10 @@
 // The budgets that concern a model request, from the table `policies`.
 
-import type { BudgetInForce, OperatorPrices } from '../../../../shared/contract/messages.ts'
+import type {
+  BudgetInForce,
+  OperatorPrices,
+  TreeCaps,
+} from '../../../../shared/contract/messages.ts'
 import type { PolicyRecord } from '../../../../shared/contract/performer.ts'
 import { tenantOf } from '../../../../shared/contract/tenant.ts'
 import {
@@ -10,7 +14,8 @@ import {
   pricesKey,
 } from '../../../../shared/contract/topology.ts'
 import { shortened } from '../../../../shared/lib/text-cut.ts'
-import type { StopTarget } from '../../../../shared/runtime/settings/stops.ts'
+import { budgetsOfRequest } from '../../../../shared/runtime/budgets/tree-budgets.ts'
+import type { StopTarget, TreePlace } from '../../../../shared/runtime/settings/stops-in-force.ts'
 
 /** `refusesUnpriced`: a budget in money refuses a model whose price is unknown. */
 export type BudgetsInForce = {
@@ -23,7 +28,7 @@ export type BudgetsInForce = {
 /** A text: the reason why they cannot be known, so no model request may start (R6). */
 export function budgetsInForce(
   records: readonly PolicyRecord[],
-  { agent, conversation }: Omit<StopTarget, 'calledBy'>,
+  { agent, conversation }: Omit<StopTarget, keyof TreePlace>,
 ): BudgetsInForce | string {
   const tenant = tenantOf(conversation)
   const names = { tenant: '', agent, conversation }
@@ -45,4 +50,14 @@ export function budgetsInForce(
     if (unit === 'usd' && unpriced === 'deny') found.refusesUnpriced = true
   }
   return found
+}
+
+/** With the caps of the tree that concern a model request. A cap in money refuses unknown prices. */
+export function withTreeCaps(found: BudgetsInForce, caps: TreeCaps | null): BudgetsInForce {
+  if (caps === null) return found
+  return {
+    ...found,
+    budgets: [...found.budgets, ...budgetsOfRequest(caps)],
+    refusesUnpriced: found.refusesUnpriced || caps.usd !== null,
+  }
 }

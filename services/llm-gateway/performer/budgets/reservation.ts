@@ -17,11 +17,12 @@ import type {
 import type { PerformerContext } from '../../../../shared/contract/performer.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
 import { shortened } from '../../../../shared/lib/text-cut.ts'
+import type { LedgerReader } from '../../../../shared/runtime/budgets/ledger-reader.ts'
+import { treeNameOf, treeReason } from '../../../../shared/runtime/budgets/tree-budgets.ts'
 import { type Failed, failedBy, type ProviderRequest } from '../../../../shared/wire/exchange.ts'
 import type { Price, PricedModel } from '../../prices/known-prices.ts'
 import type { PriceOf } from '../../prices/price.ts'
 import type { BudgetsInForce } from './in-force.ts'
-import type { LedgerReader } from './ledger-reader.ts'
 
 export type Reservation = {
   kind: 'reserved'
@@ -31,7 +32,9 @@ export type Reservation = {
   release(): Promise<void>
 }
 
+/** `tree`: the name of the tree. Default: that of the native turn. */
 type Common = {
+  tree?: string
   reader: LedgerReader
   id: AttemptId
   inForce: BudgetsInForce
@@ -85,6 +88,8 @@ export async function reserveBound(
     type: 'budget-reserved',
     ...own,
     budgets,
+    tree: budgets.some(({ window }) => window === 'tree') ? (options.tree ?? treeNameOf(id)) : '',
+    children: 0,
     expiresAt,
     tokens: tokensOf(bound),
     usd: price?.usd ?? null,
@@ -130,6 +135,7 @@ export function usedNothing({ code }: Failed, parts: number): boolean {
 
 /** For people: `the budget acme/tenant/day/usd is reached: 2.01 of 2 USD`. */
 function reachedReason({ budget, used }: BudgetUse): string {
+  if (budget.window === 'tree') return treeReason({ budget, used })
   return `the budget ${budget.id} is reached: ${shown(used, budget)} of ${shown(budget.hard ?? 0, budget)} are used or reserved`
 }
 

@@ -6,12 +6,8 @@
 //     as an ordinary word.
 
 import type { PartEvent, PartKind } from '../../../../shared/contract/messages.ts'
-import { secretMask } from '../../../../shared/lib/log/secret-mask.ts'
+import { isCredential, secretMask } from '../../../../shared/lib/log/secret-mask.ts'
 import type { Streamed } from '../../../../shared/wire/exchange.ts'
-
-/** The least characters of a secret, and of one with a digit. */
-const lengthMin = 16
-const withDigitMin = 8
 
 const pieceKinds = new Set<PartKind>([
   'text',
@@ -46,10 +42,6 @@ export async function* maskedAnswer(
       yield finish === undefined ? end : { ...end, finish: hide(finish) }
     }
   }
-}
-
-function isCredential(secret: string): boolean {
-  return secret.length >= lengthMin || (secret.length >= withDigitMin && /\d/.test(secret))
 }
 
 /** Keeps MASKED-ANSWER-1. */

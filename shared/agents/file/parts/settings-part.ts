@@ -1,6 +1,7 @@
 // The settings of an agent file: the defaults of an agent or of a guest, overridden by the file.
 
 import type { AgentSettings, RedactRule } from '../../../contract/messages.ts'
+import { lowestTreeCaps } from '../../../contract/turn/tree-caps.ts'
 import { defaultSettings, policyOf } from '../../agents.ts'
 import type { AgentContent, RuleMode } from '../content.ts'
 
@@ -34,6 +35,7 @@ export function settingsOf(
       toolTries: content.toolTries ?? policy.toolTries,
       shadowed: shadowedBy(rules),
       redact: redact ?? policy.redact,
+      tree: lowestTreeCaps(null, content.tree),
     }),
   }
 }

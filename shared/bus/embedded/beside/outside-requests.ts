@@ -19,7 +19,6 @@ import {
   type Writer,
 } from '../../../contract/topology.ts'
 import { WeirError } from '../../../lib/errors.ts'
-import type { Encryption } from '../../encryption/encryption.ts'
 import { refuseWithoutSpace } from '../../space.ts'
 
 export type OutsideRequest =
@@ -53,15 +52,17 @@ export type OutsideRecord = {
   id?: string | undefined
 }
 
+type Change = (records: RecordToAppend[]) => Promise<RecordToAppend[]>
+
 /**
  * The values of the log: those of another process are encrypted or readable, and must be readable
  * here to be checked. Errors: shared/bus/encryption/encryption.ts.
  */
-export type OutsideValues = Pick<Encryption, 'encryptedForOthers' | 'decrypted'>
+export type OutsideValues = { encryptedForOthers: Change; decrypted: Change }
 
 const plainValues: OutsideValues = {
-  encryptedForOthers: (record) => record,
-  decrypted: (record) => record,
+  encryptedForOthers: async (records) => records,
+  decrypted: async (records) => records,
 }
 
 /**
@@ -76,10 +77,11 @@ export async function answerOf(
   const request = requestIn(received)
   switch (request.type) {
     case 'append': {
-      const records = request.records.map((record) => checked(record, request.topicPrefix, values))
+      const records = request.records.map((record) => placed(record, request.topicPrefix))
+      for (const record of await values.decrypted(records)) checkContent(record, request)
       if (records.some(({ value }) => value !== null && typeIn(value) === 'user-message'))
         refuseWithoutSpace(bus)
-      return bus.append(records.map(values.encryptedForOthers))
+      return bus.append(await values.encryptedForOthers(records))
     }
     case 'guard-topic': {
       const { topicPrefix, guard, partitions, retentionMs } = request
@@ -187,12 +189,21 @@ const outsiders: ReadonlySet<Writer> = new Set([
   ...(['edge', 'front', 'approver', 'operator', 'guard'] as const),
 ])
 
-/** Keeps OUTSIDE-REQUESTS-1. */
-function checked(
+/** Keeps OUTSIDE-REQUESTS-1, but for the content. */
+function placed(
   { topic, partition, key, value, id }: OutsideRecord,
   topicPrefix: string,
-  values: OutsideValues,
 ): RecordToAppend {
+  const { guard, tombstones } = wiringOf(topic, topicPrefix)
+  if (id !== undefined && !(guard !== undefined && id.startsWith(`guard.${guard}/`)))
+    throw unusable(`the id ${id} belongs to a stage`)
+  if (value !== null) return { topic, partition, key, value: Buffer.from(value, 'base64'), id }
+  if (!tombstones?.includes('operator'))
+    throw unusable(`an operator may not delete keys of ${topic.slice(topicPrefix.length)}`)
+  return { topic, partition, key, value }
+}
+
+function wiringOf(topic: string, topicPrefix: string) {
   const name = nameWithoutPrefix(topic, topicPrefix) ?? ''
   const guard = name.startsWith(guardTopicName(''))
     ? name.slice(guardTopicName('').length)
@@ -202,21 +213,22 @@ function checked(
     (guard === undefined ? undefined : guardTopic)
   if (found === undefined)
     throw unusable(`${JSON.stringify(topic.slice(0, 80))} is not a topic of Weir`)
-  if (id !== undefined && !(guard !== undefined && id.startsWith(`guard.${guard}/`)))
-    throw unusable(`the id ${id} belongs to a stage`)
-  if (value === null) {
-    if (!found.tombstones?.includes('operator'))
-      throw unusable(`an operator may not delete keys of ${name}`)
-    return { topic, partition, key, value }
-  }
-  const record = { topic, partition, key, value: Buffer.from(value, 'base64'), id }
-  const message = decode(values.decrypted(record, 'throw').value)
-  const writers = found.records[message.type as MessageType] ?? []
+  return { ...found, name, guard }
+}
+
+/** Keeps OUTSIDE-REQUESTS-1. */
+function checkContent(
+  { topic, key, value }: RecordToAppend,
+  { topicPrefix }: { topicPrefix: string },
+): void {
+  if (value === null) return
+  const { name, records } = wiringOf(topic, topicPrefix)
+  const message = decode(value)
+  const writers = records[message.type as MessageType] ?? []
   if (!writers.some((writer) => outsiders.has(writer)))
     throw unusable(`only a stage may write a ${message.type} to ${name}`)
   if (keyOf(message) !== key)
     throw unusable(`the key of a ${message.type} is not ${JSON.stringify(key.slice(0, 80))}`)
-  return record
 }
 
 function objectIn(value: unknown): Record<string, unknown> {

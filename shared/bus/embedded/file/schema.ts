@@ -22,9 +22,30 @@ import type { TopicSpec } from '../../../contract/bus.ts'
 import { logApplicationId } from '../../../lib/files/application-id.ts'
 
 /** `PRAGMA user_version`. A file with a higher one is refused. */
-export const schemaVersion = 1
+export const schemaVersion = 2
+/** Of an index by key (log/key-blocks.ts). A smaller block has more entries, a larger one more records to read. */
+export const offsetsInBlock = 1024
 /** SQLite's limit on the terms of a UNION ALL. The view of a topic is one. */
 export const partitionsMax = 500
+
+/** Version 2 added it. */
+export const keyBlocksSchema = `
+  -- The blocks of ${offsetsInBlock} offsets of the logs in which a key has records.
+  CREATE TABLE key_blocks (
+    key TEXT NOT NULL,
+    topic TEXT NOT NULL,
+    partition INTEGER NOT NULL,
+    block INTEGER NOT NULL, -- offset / ${offsetsInBlock}
+    PRIMARY KEY (key, topic, partition, block)
+  ) STRICT, WITHOUT ROWID;
+  -- A partition of a file that was older: blocks before this one are not in key_blocks yet.
+  CREATE TABLE key_blocks_from (
+    topic TEXT NOT NULL,
+    partition INTEGER NOT NULL,
+    block INTEGER NOT NULL,
+    PRIMARY KEY (topic, partition)
+  ) STRICT, WITHOUT ROWID;
+`
 
 export const schema = `
   CREATE TABLE topics (
@@ -51,6 +72,7 @@ export const schema = `
     deleted_time INTEGER NOT NULL, -- of that record
     PRIMARY KEY (topic, partition)
   ) STRICT, WITHOUT ROWID;
+  ${keyBlocksSchema}
   PRAGMA application_id = ${logApplicationId};
   PRAGMA user_version = ${schemaVersion};
 `

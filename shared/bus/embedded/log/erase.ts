@@ -16,6 +16,7 @@ import {
 import { prefixEnd } from '../../prefix-end.ts'
 import { isBusy } from '../failure.ts'
 import { partitionTable } from '../file/schema.ts'
+import { removeKeyBlocks } from './key-blocks.ts'
 import type { LogDatabase } from './log-database.ts'
 import type { Partition } from './log-partition.ts'
 import type { LogTopics } from './log-topics.ts'
@@ -55,6 +56,7 @@ export function eraseRecords(
   if (erased === undefined) return undefined
   for (const partition of partitions) {
     partition.tail.clear()
+    partition.newestBlock = undefined
     delete partition.newest
   }
   return erased.reduce((sum, count) => sum + count, 0)
@@ -126,6 +128,11 @@ function eraseFromLog(
       ({ topic, partition: number }) => topic === partition.topic && number === partition.partition,
     )
     .map(({ offset }) => offset)
+  removeKeyBlocks(db, partition, {
+    keys: 'SELECT value FROM json_each(?)',
+    left: 'record.offset IN (SELECT value FROM json_each(?))',
+    values: [keys, JSON.stringify(kept)],
+  })
   return erase(db, partition, {
     where:
       'key IN (SELECT value FROM json_each(?)) AND offset NOT IN (SELECT value FROM json_each(?))',

@@ -1,7 +1,7 @@
 // One partition of the log: its ends, its newest records in memory, and its SQL statements.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { Offset, PartitionEnds, StoredRecord } from '../../../contract/bus.ts'
+import type { Offset, PartitionEnds, StoredRecord, TopicKind } from '../../../contract/bus.ts'
 import { partitionTable } from '../file/schema.ts'
 import type { Tail } from './tail.ts'
 
@@ -9,11 +9,14 @@ export type PartitionName = { topic: string; partition: number }
 
 /** `end`: the offset behind the last written record. `staged`: the records that follow there. */
 export type Partition = PartitionName & {
+  kind: TopicKind
   begin: Offset
   end: Offset
   statements: Statements | undefined
   tail: Tail
   staged: StoredRecord[]
+  /** The keys that the index has for the block of the newest record (key-blocks.ts). */
+  newestBlock?: { block: number; keys: Set<string> } | undefined
   /** The end at the last read by key, and from the second such read on the newest records then. */
   newest?: { end: Offset; byKey?: Map<string, StoredRecord> }
 }

@@ -3,6 +3,7 @@
 
 import type { Offset, PartitionEnds, StoredRecord, TableKey } from '../../../contract/bus.ts'
 import { prefixEnd } from '../../prefix-end.ts'
+import type { KeyBlocks } from './key-blocks.ts'
 import type { LogDatabase } from './log-database.ts'
 import {
   endsOf,
@@ -23,12 +24,14 @@ export type ReadRange = PartitionName & {
   to?: Offset | undefined
   limit: number
   bytesMax?: number | undefined
+  /** Records of other keys may be left out. Then only an empty result means that there are no more. */
+  keys?: readonly string[] | undefined
 }
 
 export type LogReads = {
   read(range: ReadRange): StoredRecord[]
   /** As `read`, and then the staged records. */
-  readAhead(range: Omit<ReadRange, 'to'>): StoredRecord[]
+  readAhead(range: Omit<ReadRange, 'to' | 'keys'>): StoredRecord[]
   ends(topic: string): PartitionEnds[]
   end(name: PartitionName): Offset
   /** The newest record under `key`. Undefined if there is none or it is a tombstone. */
@@ -42,6 +45,9 @@ export type LogReads = {
   keys(name: PartitionName & { after?: string | undefined; limit: number }): TableKey[]
 }
 
+type Unkeyed = Omit<ReadRange, keyof PartitionName | 'keys'>
+type KeyedRange = Unkeyed & { keys: readonly string[] }
+
 /**
  * A table of at most so many records and bytes stays in memory while it does not change: each model
  * request and each claim read `policies`.
@@ -49,10 +55,31 @@ export type LogReads = {
 const keptRecordsMax = 256
 const keptBytesMax = 1024 * 1024
 
-export function createReads({ db, readOnly, guarded }: LogDatabase, topics: LogTopics): LogReads {
+export function createReads(
+  { db, readOnly, guarded }: LogDatabase,
+  topics: LogTopics,
+  index: KeyBlocks,
+): LogReads {
+  /** The newest records are in memory, and those before the index are read without it. */
+  function readKeys(
+    partition: Partition,
+    { keys, to = Number.MAX_SAFE_INTEGER, ...range }: KeyedRange,
+  ): StoredRecord[] {
+    const newest = partition.tail.read({ ...range, to })
+    if (newest !== undefined) return newest
+    const indexedFrom = index.indexedFrom(partition)
+    if (range.from < indexedFrom) {
+      const older = readWritten(partition, { ...range, to: Math.min(to, indexedFrom) })
+      if (older.length > 0) return older
+    }
+    const { bytesMax = Number.POSITIVE_INFINITY, limit } = range
+    const from = Math.max(range.from, indexedFrom)
+    return from < to ? index.read(partition, { keys, from, to, limit, bytesMax }) : []
+  }
+
   function readWritten(
     partition: Partition,
-    { from, to = Number.MAX_SAFE_INTEGER, limit, bytesMax }: Omit<ReadRange, keyof PartitionName>,
+    { from, to = Number.MAX_SAFE_INTEGER, limit, bytesMax }: Unkeyed,
   ): StoredRecord[] {
     const newest = partition.tail.read({ from, to, limit, bytesMax })
     if (newest !== undefined) return newest
@@ -118,7 +145,12 @@ export function createReads({ db, readOnly, guarded }: LogDatabase, topics: LogT
   }
 
   return {
-    read: (range) => readWritten(topics.partition(range), range),
+    read({ keys, ...range }) {
+      const partition = topics.partition(range)
+      return keys === undefined
+        ? readWritten(partition, range)
+        : readKeys(partition, { ...range, keys })
+    },
 
     readAhead(range) {
       const partition = topics.partition(range)

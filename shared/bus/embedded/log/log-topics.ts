@@ -154,9 +154,10 @@ export function loadTopics(database: LogDatabase): LogTopics {
   }
 }
 
-function newPartitions({ name, partitions }: TopicSpec): Partition[] {
+function newPartitions({ name, kind, partitions }: TopicSpec): Partition[] {
   return Array.from({ length: partitions }, (_, number) => ({
     topic: name,
+    kind,
     partition: number,
     begin: 0,
     end: 0,

@@ -3,6 +3,7 @@
 
 import type { Offset, RecordToAppend, StoredRecord } from '../../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../../lib/clock.ts'
+import type { KeyBlocks } from './key-blocks.ts'
 import type { CommitTable, GroupCommit } from './log-commits.ts'
 import type { LogDatabase } from './log-database.ts'
 import { type Partition, type PartitionName, statementsOf } from './log-partition.ts'
@@ -24,12 +25,14 @@ export function createWrites({
   database: { db, transaction },
   topics,
   commits: commitTable,
+  index,
   clock,
   checkOwnFile,
 }: {
   database: LogDatabase
   topics: LogTopics
   commits: CommitTable
+  index: KeyBlocks
   clock: Clock
   /** Throws if the file is no longer in its place. */
   checkOwnFile: () => void
@@ -59,16 +62,23 @@ export function createWrites({
     write({ records, commits }) {
       checkOwnFile()
       const counts = new Map<Partition, number>()
-      transaction(() => {
-        for (const record of records) {
-          const partition = topics.partition(record)
-          const { offset, time, key, value, id } = record
-          statementsOf(db, partition).insert.run(offset, time, key, value, id ?? null)
-          counts.set(partition, (counts.get(partition) ?? 0) + 1)
-        }
-        const time = records.at(-1)?.time ?? Math.max(topics.timeNewest(), Math.floor(clock.now()))
-        for (const commit of commits) commitTable.set({ ...commit, time })
-      })
+      try {
+        transaction(() => {
+          for (const record of records) {
+            const partition = topics.partition(record)
+            const { offset, time, key, value, id } = record
+            statementsOf(db, partition).insert.run(offset, time, key, value, id ?? null)
+            index.add(partition, record)
+            counts.set(partition, (counts.get(partition) ?? 0) + 1)
+          }
+          const time =
+            records.at(-1)?.time ?? Math.max(topics.timeNewest(), Math.floor(clock.now()))
+          for (const commit of commits) commitTable.set({ ...commit, time })
+        })
+      } catch (error) {
+        index.rolledBack()
+        throw error
+      }
       for (const [partition, count] of counts) {
         for (const record of partition.staged.splice(0, count)) partition.tail.push(record)
         partition.end += count

@@ -15,6 +15,7 @@ import type { Clock, Milliseconds } from '../../../lib/clock.ts'
 import { WeirError } from '../../../lib/errors.ts'
 import { isImported } from '../imported.ts'
 import { eraseRecords, overwriteDeleted } from './erase.ts'
+import { createKeyBlocks } from './key-blocks.ts'
 import { createCommitTable, type LogCommits } from './log-commits.ts'
 import { type DatabaseOptions, openDatabase } from './log-database.ts'
 import { endsOf, type PartitionName } from './log-partition.ts'
@@ -48,6 +49,8 @@ export type Log = LogReads &
     ): Offset | undefined
     /** Undefined: a conversation has newer records (erase.ts). */
     erase(erasure: Erasure): Erased | undefined
+    /** Indexes a block of an older file by key. False: all is indexed (key-blocks.ts). */
+    extendIndex(): boolean
     /**
      * True if another connection has written since the last call. For a reader beside a writing
      * process.
@@ -72,6 +75,7 @@ export function openLog({ clock, onDatabase, ...options }: LogOptions): Log {
   const database = openDatabase(options)
   const topics = loadTopics(database)
   const commits = createCommitTable(database)
+  const index = createKeyBlocks(database, topics)
   onDatabase?.(database.db)
 
   return {
@@ -85,11 +89,12 @@ export function openLog({ clock, onDatabase, ...options }: LogOptions): Log {
     topic: (name) => topics.topic(name).spec,
     topics: () => topics.all().map(({ spec }) => spec),
     placeOf: topics.partition,
-    ...createReads(database, topics),
+    ...createReads(database, topics, index),
     ...createWrites({
       database,
       topics,
       commits,
+      index,
       clock,
       checkOwnFile: createOwnFileCheck(database.file, clock),
     }),
@@ -112,6 +117,7 @@ export function openLog({ clock, onDatabase, ...options }: LogOptions): Log {
       )
       partition.begin = begin
       partition.tail.clear()
+      partition.newestBlock = undefined
       return next
     },
 
@@ -121,6 +127,7 @@ export function openLog({ clock, onDatabase, ...options }: LogOptions): Log {
       return { records, isOverwritten: overwriteDeleted(database) }
     },
 
+    extendIndex: index.extend,
     changed: database.changed,
     close: database.close,
   }

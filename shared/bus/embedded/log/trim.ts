@@ -8,6 +8,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Offset, PartitionEnds, TopicKind } from '../../../contract/bus.ts'
 import type { Milliseconds } from '../../../lib/clock.ts'
 import { partitionTable } from '../file/schema.ts'
+import { removeKeyBlocks } from './key-blocks.ts'
 
 /** How many offsets one call covers: a few milliseconds. */
 const stretch = 2000
@@ -46,6 +47,11 @@ function trimFront(db: DatabaseSync, trim: Trim): { begin: Offset; next: Offset 
   const begin = Number(young.get(from, to, olderThan)?.offset ?? to)
   if (begin <= from) return { begin: ends.begin, next: undefined }
   remember(db, trim, { begin, deletedTo: begin })
+  removeKeyBlocks(db, trim, {
+    keys: `SELECT key FROM ${table} WHERE offset < ?`,
+    left: 'record.offset >= ?',
+    values: [begin, begin],
+  })
   db.prepare(`DELETE FROM ${table} WHERE offset < ?`).run(begin)
   return { begin, next: begin === to && to < Math.min(keepFrom, ends.end) ? begin : undefined }
 }

@@ -27,6 +27,9 @@ export type PrincipalAccess = { principal: string; rights: AccessRight[] }
 
 type Outsider = (typeof outsiders)[number]
 
+/** Each process that reads or writes encrypted records looks up their keys. */
+const keys: TopicName = 'conversation-keys'
+
 /** Topics that an outsider reads without checking signatures. */
 const alsoReads: Record<Outsider, readonly TopicName[]> = {
   // A message that is sent again finds its earlier answer. The text of a running turn is shown as
@@ -63,7 +66,7 @@ export function accessOfAll(topicPrefix: string, guards: readonly string[]): Pri
 /** A stage checks the configuration of all topics when it starts. */
 function ofStage(stage: StageName, guards: readonly string[]): AccessRight[] {
   // `policies` has the partition count, which each process compares.
-  const reads = ['policies', ...checkedBy(stage, guards).keys()]
+  const reads = ['policies', keys, ...checkedBy(stage, guards).keys()]
   const writes = topicsSignedBy(stage)
   // A record of evidence names the newest one before it.
   if (writes.includes('audit')) reads.push('audit')
@@ -76,7 +79,7 @@ function ofGuard(guard: string): AccessRight[] {
   const inboxes = stageNames.map((stage) => stages[stage].inbox)
   return [
     ...topicRights({
-      reads: ['rounds-cleared', 'policies', own],
+      reads: ['rounds-cleared', 'policies', keys, own],
       writes: topicsSignedBy(guardPrincipal(guard)),
       describes: inboxes,
     }),
@@ -87,7 +90,7 @@ function ofGuard(guard: string): AccessRight[] {
 function ofOutsiders(all: readonly Outsider[]): AccessRight[] {
   const reads = all.flatMap((one) => [...checkedBy(one, []).keys(), ...alsoReads[one]])
   const rights = topicRights({
-    reads: ['policies', ...reads],
+    reads: ['policies', keys, ...reads],
     writes: all.flatMap(topicsSignedBy),
     describes: all.map((one) => (one === 'front' ? 'guest-events' : 'conversation-events')),
   })

@@ -52,7 +52,7 @@ export function topicPlan(
     numPartitions: spec.partitions,
     replicationFactor: replicationFactor === 0 ? -1 : replicationFactor,
     configEntries: [
-      ...(spec.kind === 'log' ? logConfig(spec) : tableConfig(shortest)),
+      ...(spec.kind === 'log' ? logConfig(spec) : tableConfig(spec, shortest)),
       {
         name: 'message.timestamp.type',
         value: 'LogAppendTime',
@@ -105,7 +105,7 @@ function logConfig({ retentionMs }: TopicSpec): TopicConfig[] {
 }
 
 /** `retentionMs`: of the logs. Infinity: not limited. */
-function tableConfig(retentionMs: number): TopicConfig[] {
+function tableConfig({ compactedMs }: TopicSpec, retentionMs: number): TopicConfig[] {
   const config = [
     {
       name: 'cleanup.policy',
@@ -113,6 +113,10 @@ function tableConfig(retentionMs: number): TopicConfig[] {
       reason: 'a table keeps the newest value of every key',
     },
   ]
+  if (compactedMs !== undefined) {
+    const reason = 'the brokers remove the bytes of a deleted key soon'
+    config.push({ name: 'max.compaction.lag.ms', value: String(compactedMs), reason })
+  }
   if (retentionMs === Number.POSITIVE_INFINITY) return config
   const reason = 'a reader that was away still sees the deletions'
   return [...config, { name: 'delete.retention.ms', value: String(retentionMs), reason }]

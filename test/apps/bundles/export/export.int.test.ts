@@ -12,6 +12,8 @@ import { type OpenLog, withLog } from '../../../../apps/history/open-log.ts'
 import { type Bundle, refuseCutTurns } from '../../../../shared/bus/bundle/bus.ts'
 import type { BundleTurn } from '../../../../shared/bus/bundle/format.ts'
 import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
+import { messageOf } from '../../../../shared/codec/message-of.ts'
+import type { Bus, RecordToAppend } from '../../../../shared/contract/bus.ts'
 import type { Message } from '../../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../../shared/contract/partition.ts'
 import { type TopicName, topicSpecs, topics } from '../../../../shared/contract/topology.ts'
@@ -38,6 +40,7 @@ type World = Pipeline & { settings: Settings }
 async function run(
   test: (world: World) => Promise<void>,
   scripted?: PipelineOptions['model'],
+  wrapped: (bus: Bus) => Bus = (bus) => bus,
 ): Promise<void> {
   const loop = always(() => says(call('exec', {})))
   let settings: Settings | undefined
@@ -51,9 +54,9 @@ async function run(
           ? says(text(`done ${number}`))
           : says(call('exec', { command: 'ls' }))
       },
-      openBus(to) {
+      async openBus(to) {
         settings = readSettings({ dataFolder: to }, {})
-        return openEmbeddedBus({ file: join(to, 'weir.db'), clock: systemClock })
+        return wrapped(await openEmbeddedBus({ file: join(to, 'weir.db'), clock: systemClock }))
       },
     },
     async (pipeline) => test({ ...pipeline, settings: settings as Settings }),
@@ -75,6 +78,30 @@ function look<T>({ settings }: World, see: (log: OpenLog) => Promise<T>): Promis
 
 function turnsIn(world: World): Promise<BundleTurn[]> {
   return look(world, async ({ bundle }) => [...(bundle?.turns() ?? [])])
+}
+
+/** A bus that does not write an append as a whole, and a gateway that dies before it writes a part. */
+function withoutParts(bus: Bus): Bus {
+  const isPart = ({ value }: RecordToAppend) => messageOf(value)?.type === 'part'
+  return {
+    ...bus,
+    appendsWhole: false,
+    append: async (records, options) =>
+      bus.append(
+        records.filter((one) => !isPart(one)),
+        options,
+      ),
+  }
+}
+
+const messagesIn = (topic: TopicName) => async (log: OpenLog) => {
+  const messages: Message[] = []
+  for (const { partition, begin, end } of await log.bus.ends(log.topicPrefix + topic)) {
+    const place = { topic: log.topicPrefix + topic, partition, from: begin, to: end }
+    const records = await log.bus.read({ ...place, limit: 100_000 })
+    messages.push(...records.flatMap(({ value }) => messageOf(value) ?? []))
+  }
+  return messages
 }
 
 /** All keys of all records, except those of policies. */
@@ -251,6 +278,33 @@ describe('weir export', () => {
     }, replies)
   })
 
+  it('keeps the parts that only the end of an attempt has, redacted, so a replay misses none', async () => {
+    const rules = join(folder, 'rules.yaml')
+    writeFileSync(rules, 'rules: [{ name: mail, pattern: "[a-z]+@example[.]org" }]')
+    const said = 'Write to ada@example.org now.'
+    const answer = (_: unknown, number: number) =>
+      number === 1 ? says(text('Ask '), text(said), call('exec', { to: said })) : says(text(said))
+    await run(
+      async (world) => {
+        await world.ask('hello', { conversation: 'good' })
+        await exported(world, { redact: rules })
+        const deltas = await look(world, messagesIn('model-deltas'))
+        expect(deltas.filter((one) => one.type === 'part')).toEqual([])
+        const ends = deltas.filter((one) => one.type === 'model-finished')
+        expect(ends.map(({ rest }) => rest.length > 0)).toEqual([true, true])
+        const { missing, differing } = await look(world, refoldLog)
+        // The detector's digests are those of other arguments.
+        const others = differing.filter((id) => !id.startsWith('loop-detector/'))
+        expect({ missing, others }).toEqual({ missing: [], others: [] })
+      },
+      answer,
+      withoutParts,
+    )
+    const bytes = readFileSync(file, 'latin1')
+    expect(bytes).not.toContain('ada@example')
+    expect(bytes).toMatch(/Ask Write to mail-[0-9a-f]+ now/)
+  })
+
   it('names the rules that it cannot use', async () => {
     const rules = join(folder, 'rules.yaml')
     const settings = readSettings({ dataFolder: folder }, {})
@@ -293,6 +347,7 @@ describe('weir export', () => {
     await write('conversation-events', userMessage({ conversation: 'open' }))
     await write('activity', {
       type: 'turn-started',
+      parent: null,
       conversation: 'open',
       turn: 0,
       messageId: 'm1',

@@ -56,7 +56,7 @@ describe('the native feed', () => {
     const deleted = await fetch(base, { method: 'DELETE' })
     expect([deleted.status, await deleted.json()]).toEqual([
       200,
-      { records: expect.any(Number), isOverwritten: true, until: null },
+      { records: expect.any(Number), isOverwritten: true, isUnreadable: true, until: null },
     ])
     const again = await fetch(base, { method: 'DELETE' })
     expect([again.status, await again.json()]).toEqual([

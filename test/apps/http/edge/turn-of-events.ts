@@ -8,7 +8,7 @@ type Fields = { type: TurnEvent['type']; turn?: number; round?: number } & Recor
 const place = { v: 2, position: '1', conversation: 'c', turn: 7, round: 1 }
 
 const defaults: Partial<Record<TurnEvent['type'], object>> = {
-  'turn-started': { messageId: 'm', agent: 'helper' },
+  'turn-started': { messageId: 'm', agent: 'helper', parent: null },
   'call-denied': {
     ordinal: 0,
     name: 'look',

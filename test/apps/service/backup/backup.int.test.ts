@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals'
 import { pino } from 'pino'
+import { verifyAudit } from '../../../../apps/history/audit/verify.ts'
 import { withLog } from '../../../../apps/history/open-log.ts'
 import { replay } from '../../../../apps/replay/replay.ts'
 import { backUp } from '../../../../apps/service/backup/backup.ts'
@@ -21,6 +22,7 @@ import { restore } from '../../../../apps/service/backup/restore.ts'
 import { changeSetting, removalOf } from '../../../../apps/service/setting-command.ts'
 import { always, call, says, scriptedModel } from '../../../../client/testing/testing.ts'
 import { defineAgent, defineTool, Weir, type WeirOptions } from '../../../../client/weir.ts'
+import { personHere } from '../../../../services/approval/performer/person.ts'
 import { addTenantKey } from '../../../../shared/bus/encryption/tenant-keys.ts'
 import { DatabaseSync } from '../../../../shared/bus/sqlite.ts'
 import { messageOf } from '../../../../shared/codec/message-of.ts'
@@ -138,6 +140,24 @@ describe('a data folder that was backed up while its program ran', () => {
     await until(async () => (await paid()) !== undefined)
     expect([await paid(), starts, await weir.approvals()]).toEqual(['failed', [], []])
     await weir.close()
+  })
+
+  it('has the evidence of that stop in an unbroken chain, with its author and its reason', async () => {
+    const settings = settingsIn(at('evidence'))
+    await restore(backup, {}, settings, output().stream)
+    const changes = (await recordsOf(at('evidence'), 'audit')).filter(
+      (message) => message?.type === 'audit-changed' && message.setting === 'stop:all',
+    )
+    expect(changes).toMatchObject([{ by: personHere(), before: '', isRemoved: false }])
+    expect(changes).toMatchObject([{ after: expect.stringContaining('restored from a backup') }])
+    const { stream, text: printed } = output()
+    await verifyAudit({}, settings, stream)
+    expect(printed()).toContain('2 records: no fault')
+  })
+
+  it('has no stop and no evidence of one with resume', async () => {
+    const changes = await recordsOf(at('second'), 'audit')
+    expect(JSON.stringify(changes)).not.toContain('restored from a backup')
   })
 
   it('goes on after the release, and its waiting call starts when a person allows it', async () => {

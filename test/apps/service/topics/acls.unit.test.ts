@@ -9,7 +9,7 @@ import {
   serverPrincipals,
 } from '../../../../shared/bus/kafka/cluster/access-rights.ts'
 import { topicsSignedBy } from '../../../../shared/bus/signing/principals.ts'
-import { topics } from '../../../../shared/contract/topology.ts'
+import { guardTopicName, topics } from '../../../../shared/contract/topology.ts'
 
 async function shown(options: Partial<AclOptions> = {}): Promise<string> {
   let text = ''
@@ -44,21 +44,21 @@ describe('weir topics acls', () => {
   it('gives each principal these rights to read, write, join groups and create topics', () => {
     expect(summary('', ['shell'])).toMatchInlineSnapshot(`
 "
-intake: client-messages policies > conversation-events guest-events rounds-cleared history dead-letters; intake
-conversation: conversation-events policies > conversation-events guest-events model-requests rounds-checked rounds-cleared history activity dead-letters; conversation
-guest: guest-events policies > conversation-events guest-events rounds-proposed rounds-checked rounds-cleared history activity dead-letters; guest
-llm-gateway: model-requests history policies budgets > conversation-events guest-events model-requests model-deltas history budgets activity dead-letters; llm-gateway
-accumulator: model-deltas policies > conversation-events guest-events model-deltas rounds-proposed dead-letters; accumulator
-validator: rounds-proposed policies > conversation-events guest-events rounds-checked dead-letters; validator
-loop-detector: rounds-checked policies > conversation-events guest-events rounds-checked rounds-cleared activity dead-letters; loop-detector
-executor: rounds-cleared guard-verdicts.approval policies audit guard-verdicts.shell > conversation-events guest-events rounds-checked rounds-cleared approvals history activity audit dead-letters; executor
-approval: approvals policies audit > conversation-events guest-events approvals guard-verdicts.approval activity audit dead-letters; approval
-guard.shell: rounds-cleared policies guard-verdicts.shell > guard-verdicts.shell; guard.shell
-edge: conversation-events model-deltas history policies activity > client-messages; -
-front: policies budgets activity > guest-events budgets; -
-approver: approvals policies dead-letters > approvals; -
-operator: guard-verdicts.… client-messages conversation-events guest-events model-requests model-deltas rounds-proposed rounds-checked rounds-cleared approvals guard-verdicts.approval history policies budgets activity audit dead-letters > history policies activity audit; -; creates *
-serve: conversation-events model-deltas approvals history policies activity dead-letters > client-messages approvals; -
+intake: client-messages conversation-keys policies > conversation-events guest-events rounds-cleared history dead-letters; intake
+conversation: conversation-events conversation-keys policies > conversation-events guest-events model-requests rounds-checked rounds-cleared history activity dead-letters; conversation
+guest: guest-events conversation-keys policies > conversation-events guest-events rounds-proposed rounds-checked rounds-cleared history activity dead-letters; guest
+llm-gateway: model-requests history conversation-keys policies budgets > conversation-events guest-events model-requests model-deltas history budgets activity dead-letters; llm-gateway
+accumulator: model-deltas conversation-keys policies > conversation-events guest-events model-deltas rounds-proposed dead-letters; accumulator
+validator: rounds-proposed conversation-keys policies > conversation-events guest-events rounds-checked dead-letters; validator
+loop-detector: rounds-checked conversation-keys policies > conversation-events guest-events rounds-checked rounds-cleared activity dead-letters; loop-detector
+executor: rounds-cleared guard-verdicts.approval conversation-keys policies audit guard-verdicts.shell > conversation-events guest-events rounds-checked rounds-cleared approvals history activity audit dead-letters; executor
+approval: approvals conversation-keys policies audit > conversation-events guest-events approvals guard-verdicts.approval activity audit dead-letters; approval
+guard.shell: rounds-cleared conversation-keys policies guard-verdicts.shell > guard-verdicts.shell; guard.shell
+edge: conversation-events model-deltas history conversation-keys policies activity > client-messages conversation-keys; -
+front: conversation-keys policies budgets activity > guest-events conversation-keys budgets; -
+approver: approvals conversation-keys policies dead-letters > approvals; -
+operator: guard-verdicts.… client-messages conversation-events guest-events model-requests model-deltas rounds-proposed rounds-checked rounds-cleared approvals guard-verdicts.approval history conversation-keys policies budgets activity audit dead-letters > history conversation-keys policies activity audit; -; creates *
+serve: conversation-events model-deltas approvals history conversation-keys policies activity dead-letters > client-messages approvals conversation-keys; -
 "
 `)
   })
@@ -70,16 +70,19 @@ serve: conversation-events model-deltas approvals history policies activity dead
       expect(
         rights.filter(({ operations }) => operations.includes('Write')).map(({ name }) => name),
       ).toEqual(
-        (serversByName.get(principal) ?? [principal])
-          .flatMap(topicsSignedBy)
+        Object.keys(topics)
+          .concat(guardTopicName('shell'))
+          .filter((topic) =>
+            (serversByName.get(principal) ?? [principal]).flatMap(topicsSignedBy).includes(topic),
+          )
           .map((topic) => `w.${topic}`),
       )
   })
 
   it('lets no client and no approver write a topic that a stage other than theirs reads', () => {
     const [edge, approver] = ['edge', 'approver'].map(topicsSignedBy)
-    expect([edge, approver]).toEqual([['client-messages'], ['approvals']])
-    expect(topicsSignedBy('front')).toEqual(['guest-events', 'budgets'])
+    expect([edge, approver]).toEqual([['client-messages', 'conversation-keys'], ['approvals']])
+    expect(topicsSignedBy('front')).toEqual(['guest-events', 'conversation-keys', 'budgets'])
     expect(Object.keys(topics)).toContain('client-messages')
   })
 
@@ -94,14 +97,22 @@ serve: conversation-events model-deltas approvals history policies activity dead
     expect(having('Read', 'operator', 'edge')).toEqual(expect.arrayContaining(needed))
     expect(having('Write', 'operator', 'edge')).toContain('client-messages')
     expect(having('Write', 'operator', 'approver')).toContain('approvals')
-    expect(having('Write', 'operator')).toEqual(['history', 'policies', 'activity', 'audit'])
+    expect(having('Write', 'operator')).toEqual([
+      'history',
+      'conversation-keys',
+      'policies',
+      'activity',
+      'audit',
+    ])
   })
 
   it('names all topics with the same operations in one line', async () => {
     const lines = (await shown({ as: 'lines' })).trim().split('\n')
     const line = lines.find((one) => one.includes('weir-approver') && one.includes(' Write '))
     expect(line).toMatch(/--operation Read --operation Write .* --topic weir[.]approvals$/)
-    const read = lines.filter((one) => one.includes('weir-edge') && one.includes('Read'))
+    const read = lines.filter(
+      (one) => one.includes('weir-edge') && one.includes('Read') && !one.includes('Write'),
+    )
     expect(read).toHaveLength(1)
     expect(read[0]?.match(/--topic \S+/g)?.length).toBe(5)
   })

@@ -19,6 +19,7 @@ const hear = (round = 1, fields: Partial<VerdictTask> = {}): VerdictTask => ({
   round,
   agent: 'agent',
   calledBy: [],
+  parent: null,
   calls: [],
   guard: 'shell',
   since: 100_000,

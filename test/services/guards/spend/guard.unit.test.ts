@@ -10,6 +10,7 @@ import type {
   JsonObject,
   JsonValue,
 } from '../../../../shared/contract/guard/guard.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
 import { declarationWith } from '../../../support/messages.ts'
 
 const usual: SpendGuardOptions = {
@@ -173,6 +174,62 @@ describe('the calls of an agent that a call asks', () => {
       ['over-conversation'],
       ['over-conversation', 'allow'],
     ])
+  })
+})
+
+describe('the rounds of agents that calls of one conversation ask', () => {
+  const of = (n: number, round: GuardedRound) => ({ ...round, conversation: `call/c/1/1/${n}` })
+  const sumAfter = (rounds: readonly GuardedRound[]) => {
+    const guard = spendGuard({ ...usual, limits: { conversation: '1000.00' } })
+    let state: SpendState | undefined
+    const verdicts = rounds.map((round) => {
+      const judgement = guard.judge(state, round)
+      state = judgement.state
+      return judgement.verdicts.map(({ verdict }) => verdict)
+    })
+    return { verdicts: verdicts.flat(), total: state?.total }
+  }
+
+  it('are counted once each, also if each one is repeated after its sibling', () => {
+    const rounds = [of(0, roundOf(1, [100])), of(1, roundOf(1, [10])), roundOf(1, [1])]
+    expect(sumAfter([...rounds, ...rounds, ...rounds.toReversed()])).toEqual({
+      verdicts: rounds.concat(rounds, rounds).map(() => 'allow'),
+      total: '111',
+    })
+  })
+
+  it('are not refused if a sibling has reached a later round', () => {
+    const rounds = [of(0, roundOf(9, [100])), of(1, roundOf(1, [10])), of(0, roundOf(8, [100]))]
+    expect(sumAfter(rounds)).toEqual({ verdicts: ['allow', 'allow', 'deny'], total: '110' })
+  })
+
+  it('get the same verdicts again after their siblings have spent', () => {
+    const first = of(0, roundOf(1, [4000, 4000, 2000]))
+    const sibling = of(1, roundOf(1, [1]))
+    expect(codes(usual, first, sibling, first)).toEqual([
+      ['allow', 'allow', 'allow'],
+      ['over-conversation'],
+      ['allow', 'allow', 'allow'],
+    ])
+  })
+
+  it('are remembered for the 32 newest conversations, and the sum can only be too high', () => {
+    const names = Array.from({ length: 34 }, (_, n) => of(n, roundOf(1, [1])))
+    const [oldest] = names
+    const { total } = sumAfter([...names, ...names.slice(2), ...(oldest ? [oldest] : [])])
+    expect(total).toBe('35')
+  })
+
+  it('fit into the state of a guard with the longest ids', () => {
+    const long = 'c'.repeat(limits.callConversationIdBytesMax)
+    const guard = spendGuard({ ...usual, limits: { conversation: '9'.repeat(15) } })
+    let state: SpendState | undefined
+    for (let n = 0; n < 40; n += 1)
+      state = guard.judge(state, {
+        ...roundOf(1, [2 ** 52], { turn: 2 ** 52 }),
+        conversation: `${n}${long}`.slice(0, long.length),
+      }).state
+    expect(JSON.stringify(state).length).toBeLessThan(limits.guardStateBytesMax)
   })
 })
 

@@ -9,7 +9,7 @@ import type { Message, StopInForce } from '../../../../shared/contract/messages.
 import { createLog } from '../../../../shared/lib/log/log.ts'
 
 const stop: StopInForce = { scope: 'agent', name: 'bank', mode: 'now', reason: 'wrong transfers' }
-const target = { agent: 'bank', conversation: 'c', calledBy: [] }
+const target = { agent: 'bank', conversation: 'c', calledBy: [], parent: null }
 const log = createLog({ level: 'silent' })
 
 function failureBefore(message: Message | undefined) {

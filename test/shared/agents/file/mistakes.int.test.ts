@@ -198,7 +198,7 @@ describe('the text of the file', () => {
 
 describe('an agent', () => {
   const keys =
-    'name, system, systemFile, model, fallback, caps, loop, empty, attempts, stallMs, firstByteMs, startWithinMs, graceMs, toolTries, textCalls, redact, history, sandbox, tools, mcp, trust, guest, record and hints'
+    'name, system, systemFile, model, fallback, caps, tree, loop, empty, attempts, stallMs, firstByteMs, startWithinMs, graceMs, toolTries, textCalls, redact, history, sandbox, tools, mcp, trust, guest, record and hints'
 
   it.each<[string, string[]]>([
     ['colour: red', [`a.yaml:3:1 colour: is an unknown key; keys here: ${keys}`]],

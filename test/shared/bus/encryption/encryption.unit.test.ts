@@ -267,7 +267,7 @@ describe('a reader without the key of a record', () => {
     }))
     const read = async (keys: TenantKeys) => {
       const bus = { recordBytesMax: 1, read: async () => records } as unknown as Bus
-      const reader = encryptedBus(bus, createEncryption(keys, 'weir.'))
+      const reader = encryptedBus(bus, createEncryption(keys, 'weir.'), 'weir.')
       const range = { topic: 'weir.activity', partition: 0, from: 0, limit: 9 }
       await reader.read(range)
       await reader.read(range)

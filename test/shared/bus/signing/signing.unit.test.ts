@@ -175,6 +175,7 @@ describe('a stolen key', () => {
     expect(Object.keys(reads)).toEqual([
       'rounds-cleared',
       'policies',
+      'budgets',
       'guard-verdicts.approval',
       'guard-verdicts.shell',
     ])
@@ -184,13 +185,13 @@ describe('a stolen key', () => {
 
   it('of a front signs its records and reservations under budgets, and no other counts in any topic', () => {
     const { writes } = JSON.parse(readFileSync(join(folder, 'front.json'), 'utf8'))
-    expect(Object.keys(writes)).toEqual(['guest-events', 'budgets'])
+    expect(Object.keys(writes)).toEqual(['guest-events', 'conversation-keys', 'budgets'])
     const types = [...new Set(Object.values(topics).flatMap(({ records }) => Object.keys(records)))]
     const signed = types.filter((type) =>
       Object.keys(topics).some((topic) => signersOf(topic, type as MessageType).includes('front')),
     )
     expect(signed).toEqual([
-      ...['guest-round', 'guest-results', 'guest-claim'],
+      ...['guest-round', 'guest-results', 'guest-claim', 'conversation-key'],
       ...['budget-reserved', 'budget-settled', 'budget-released'],
     ])
     const forged: Message = {
@@ -204,7 +205,7 @@ describe('a stolen key', () => {
 
   it('of a client signs no approval, no policy and no record of a stage', () => {
     const { writes } = JSON.parse(readFileSync(join(folder, 'edge.json'), 'utf8'))
-    expect(Object.keys(writes)).toEqual(['client-messages'])
+    expect(Object.keys(writes)).toEqual(['client-messages', 'conversation-keys'])
   })
 })
 

@@ -34,6 +34,8 @@ function reserve(attempt: string, fields: Partial<BudgetReserved> = {}): BudgetR
     tokens: 60,
     usd: null,
     expiresAt: noon + 10 * hourMs,
+    tree: '',
+    children: 0,
     ...fields,
   }
 }
@@ -167,6 +169,72 @@ describe('a reservation', () => {
     expect(decisionAfter(...used, of('b'))).toMatchObject({ kind: 'granted', soft: [{ used: 50 }] })
     expect(decisionAfter(...used, of('b'), of('c'))).toMatchObject({ kind: 'granted', soft: [] })
     expect(decisionAfter(of('a'), of('b'))).toMatchObject({ soft: [] })
+  })
+})
+
+describe('a child of a tree', () => {
+  const cap = (unit: BudgetInForce['unit'], hard: number): BudgetInForce => ({
+    ...perDay,
+    id: `tree.${unit}`,
+    window: 'tree',
+    unit,
+    hard,
+  })
+  const child = (name: string, budgets: BudgetInForce[], fields: Partial<BudgetReserved> = {}) =>
+    reserve(name, { budgets, tree: 'root', children: 1, tokens: 0, usd: 0, ...fields })
+  const request = (name: string, budgets: BudgetInForce[]) =>
+    reserve(name, { budgets, tree: 'root' })
+  const [one, two] = [[cap('running', 1)], [cap('children', 2)]]
+  const lateMs = noon + 11 * hourMs
+
+  it.each<[string, (LedgerRecord | [LedgerRecord, number])[], 'granted' | 'refused']>([
+    ['as many run', [child('a', one), child('b', one)], 'refused'],
+    ['another one ended', [child('a', one), settle('a', 0), child('b', one)], 'granted'],
+    ['another one lapsed', [child('a', one), [child('b', one), lateMs]], 'granted'],
+    ['a further try of the same child asks', [child('a', one), child('a', one)], 'granted'],
+    [
+      'a further try keeps the place longer than the first one would',
+      [child('a', one), child('a', one, { expiresAt: lateMs + hourMs }), [child('b', one), lateMs]],
+      'refused',
+    ],
+    ['another tree has as many', [child('a', one), child('b', one, { tree: 'x' })], 'granted'],
+    [
+      'as many began, also if they ended',
+      [child('a', two), settle('a', 0), child('b', two), settle('b', 0), child('c', two)],
+      'refused',
+    ],
+    [
+      'another one never began',
+      [child('a', two), child('b', two), release('b'), child('c', two)],
+      'granted',
+    ],
+    [
+      'all requests of the tree are used, and children count for none',
+      [
+        request('a', [cap('rounds', 2)]),
+        child('b', [cap('rounds', 2)]),
+        request('c', [cap('rounds', 2)]),
+        child('d', [cap('rounds', 2)]),
+      ],
+      'refused',
+    ],
+    [
+      'a request was refused by the provider',
+      [request('a', [cap('rounds', 1)]), release('a'), child('b', [cap('rounds', 1)])],
+      'granted',
+    ],
+    [
+      'the time is over',
+      [request('a', [cap('ms', 5)]), [child('b', [cap('ms', 5)]), noon + 5]],
+      'refused',
+    ],
+    [
+      'some time is left',
+      [request('a', [cap('ms', 5)]), [child('b', [cap('ms', 5)]), noon + 4]],
+      'granted',
+    ],
+  ])('is decided if %s', (_, records, kind) => {
+    expect(decisionAfter(...records)).toMatchObject({ kind })
   })
 })
 

@@ -165,13 +165,35 @@ describe('a guard that is changed again and again', () => {
     const [record] = await registeredGuards(place)
     await own.close()
     expect(record?.firstAt).toBe(stamps[0]?.at)
-    expect(record?.replaced.map(({ guard: one }) => one.version)).toEqual([
-      '6',
-      '7',
-      '8',
-      '9',
-      '10',
-    ])
+    expect(record?.replaced.map(({ guard: one }) => one.version)).toEqual(
+      Array.from({ length: limits.guardsReplacedMax }, (_, place) => `${place + 3}`),
+    )
+  })
+
+  it.each([
+    ['starts', limits.turnWallMsMax],
+    ['has no turn any more', limits.turnWallMsMax + 3 * limits.guardStampedMs],
+  ])('%s: a call that has waited for a person since before the changes', async (name, waitedMs) => {
+    const clock = handClock()
+    const own = await openEmbeddedBus({ file: ':memory:', clock })
+    await own.ensureTopics(topicSpecs('weir.', 1))
+    const place = { bus: own, topicPrefix: 'weir.' }
+    const { policies } = policyReader(place)
+    const change = (version: string) =>
+      register({ ...place, guard: { ...guard, version }, mode: 'enforce', replace: true })
+    await change('1')
+    clock.advance(limits.turnWallMsMax)
+    const registered = async () => policies(guardKeyPrefix)
+    const stamped = guardsInForce((await registered()).map(({ message }) => message))
+    if (typeof stamped === 'string') throw new Error(stamped)
+    const clearedAt = clock.now()
+    await change('2')
+    clock.advance(waitedMs)
+    await change('3')
+    const call = { tool: 'bash', clearedAt, guards: stamped }
+    const denial = absentGuardDenial(await registered(), call)
+    await own.close()
+    expect(denial === undefined).toBe(name === 'starts')
   })
 
   it('keeps a bounded number of earlier registrations', async () => {

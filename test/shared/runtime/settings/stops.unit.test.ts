@@ -3,15 +3,10 @@ import { defaultPolicy } from '../../../../shared/agents/agents.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Message, OperatorStop } from '../../../../shared/contract/messages.ts'
 import { keyOf, stopId } from '../../../../shared/contract/topology.ts'
-import {
-  stopOfCall,
-  stopOfTurn,
-  stopReason,
-  stopsInForce,
-  withStops,
-} from '../../../../shared/runtime/settings/stops.ts'
+import { stopOfCall, stopOfTurn, stopReason } from '../../../../shared/runtime/settings/stops.ts'
+import { stopsInForce, withStops } from '../../../../shared/runtime/settings/stops-in-force.ts'
 
-const target = { agent: 'bank', conversation: 'c', calledBy: [] }
+const target = { agent: 'bank', conversation: 'c', calledBy: [], parent: null }
 
 function stop(fields: Partial<OperatorStop> = {}): OperatorStop {
   return {
@@ -62,13 +57,35 @@ describe('the stops of a turn', () => {
     const message = stop({ scope: 'conversation', name: 'c' })
     const record = { key: keyOf(message), message, time: 0 }
     const idsIn = (conversation: string) => {
-      const found = stopsInForce([record], { agent: 'sub', conversation, calledBy: null })
+      const found = stopsInForce([record], {
+        agent: 'sub',
+        conversation,
+        calledBy: null,
+        parent: null,
+      })
       return typeof found === 'string' ? found : found.map(stopId)
     }
     for (const conversation of ['c', 'call/c/0/1/0', 'call/c/0/1/0~3', 'call/call/c/0/1/0/2/3/0'])
       expect(idsIn(conversation)).toEqual(['conversation:c'])
     for (const conversation of ['d', 'call/d/0/1/0', 'call/c', 'call/xc/0/1/0'])
       expect(idsIn(conversation)).toEqual([])
+  })
+
+  it('of a conversation are those of the guests in its tree', () => {
+    const stops = ['guest:coder:s', 'guest:coder:s:a'].map((name) =>
+      stop({ scope: 'conversation', name }),
+    )
+    const records = stops.map((message) => ({ key: keyOf(message), message, time: 0 }))
+    const of = (parent: string | null) => {
+      const place = {
+        conversation: 'guest:coder:s:b',
+        parent: { root: 'guest:coder:s', conversation: parent },
+      }
+      const found = stopsInForce(records, { ...target, ...place })
+      return typeof found === 'string' ? found : found.map(({ name }) => name)
+    }
+    expect(of(null)).toEqual(['guest:coder:s'])
+    expect(of('guest:coder:s:a')).toEqual(['guest:coder:s', 'guest:coder:s:a'])
   })
 
   it('include those of the agents whose calls led to it', () => {

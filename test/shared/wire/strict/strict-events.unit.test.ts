@@ -1,7 +1,7 @@
 // Server-sent events that every client reads alike, and those that are refused.
 
 import { describe, expect, it } from '@jest/globals'
-import { printedEvents } from '../../../../shared/wire/printed-events.ts'
+import { printedEvents } from '../../../../shared/wire/framing/printed-events.ts'
 import type { EventData } from '../../../../shared/wire/strict/strict.ts'
 import { strictEvents } from '../../../../shared/wire/strict/strict-events.ts'
 

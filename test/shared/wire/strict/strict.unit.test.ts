@@ -11,7 +11,8 @@ import {
   textOfAnswer,
 } from '../../../../shared/wire/exchange.ts'
 import type { Json } from '../../../../shared/wire/format.ts'
-import { canBeDenied, type FormatName, type VetoedFormat } from '../../../../shared/wire/formats.ts'
+import type { FormatName } from '../../../../shared/wire/formats.ts'
+import { canBeDenied, type VetoedFormat } from '../../../../shared/wire/proxied.ts'
 import { ownAttempt } from '../../../../shared/wire/strict/own-attempt.ts'
 import {
   type ClientStream,
@@ -442,7 +443,9 @@ describe('Responses', () => {
   })
 })
 
-describe.each(modelFormats.filter(canBeDenied).map((format) => [format.name, format] as const))(
+const vetoed = modelFormats.filter(canBeDenied)
+
+describe.each(vetoed.map((format) => [format.name, format] as const))(
   'an answer of Weir in %s',
   (_, format) => {
     const usage = { inputTokens: 7, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 }
@@ -460,13 +463,11 @@ describe.each(modelFormats.filter(canBeDenied).map((format) => [format.name, for
       const client = format.strict.client()
       const { shown, answer } = read(format.strict, format.stream.events(denied) as EventData[])
       const before = client.shown(shown)
-      client.denied({
-        ...answer,
-        rawUsage: format.answer.write(denied)[format.answer.usage] as Json,
-      })
+      const first = format.strict.whole(format.answer.write(denied))
+      client.denied({ ...answer, rawUsage: first.rawUsage })
       const own = ownAttempt(format, client, ownAnswer('w', 'm', 'Weir ends it.'))
       const all = read(format.strict, [...before, ...own]).answer
-      expect(all).toMatchObject({ id: 'a1', model: 'm', stop: 'end' })
+      expect(all).toMatchObject({ id: first.id, model: first.model, stop: 'end' })
       expect(textOfAnswer(all).replace('\n\n', '')).toBe('Hi.Weir ends it.')
       expect(callsOfAnswer(all)).toEqual([])
       expect(all.usage).toEqual(usage)
@@ -476,7 +477,7 @@ describe.each(modelFormats.filter(canBeDenied).map((format) => [format.name, for
       const own = ownAnswer('w', 'm', 'Weir ends it.')
       const events = ownAttempt(format, format.strict.client(), own)
       const all = read(format.strict, events).answer
-      expect(all).toMatchObject({ id: 'w', model: 'm', stop: 'end', usage: noUsage })
+      expect(all).toMatchObject({ stop: 'end', usage: noUsage })
       expect(textOfAnswer(all)).toBe('Weir ends it.')
     })
   },

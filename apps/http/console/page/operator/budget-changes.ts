@@ -123,7 +123,7 @@ function setCommand(values: Values): string {
 }
 
 /** In the form that weir budget set reads. */
-function amountText(amount: number | null, unit: 'tokens' | 'usd'): string {
+function amountText(amount: number | null, unit: NonNullable<Budget['unit']>): string {
   if (amount === null) return ''
   return unit === 'tokens' ? `${amount}` : `${(amount / 1e9).toFixed(9).replace(/\.?0+$/, '')}USD`
 }

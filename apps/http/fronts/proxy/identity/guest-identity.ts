@@ -10,7 +10,9 @@
 
 import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import type { GuestPlaceOptions } from '../../../../../client/guard/guest-conversation.ts'
 import { withoutReminders } from '../../../../../client/guard/history/reminders.ts'
+import { secretsOfRequest } from '../../../../../shared/agents/secrets.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import {
   headerText,
@@ -19,7 +21,7 @@ import {
 } from '../../../../../shared/hosts/request-sender.ts'
 import { newest } from '../../../../../shared/lib/newest.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
-import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
+import type { ModelFormat } from '../../../../../shared/wire/proxied.ts'
 import { historyOf } from '../sent-request.ts'
 import type { ClientRequest, GuestSessions } from './guest-sessions.ts'
 
@@ -27,7 +29,14 @@ import type { ClientRequest, GuestSessions } from './guest-sessions.ts'
  * `turn` undefined: the history decides. `isUnshown`: the requests of this turn show no calls of earlier
  * answers.
  */
-export type GuestIdentity = { conversation: string; turn: string | undefined; isUnshown?: boolean }
+type NamedTurn = {
+  conversation: string
+  turn: string | undefined
+  isUnshown?: boolean
+} & Pick<GuestPlaceOptions, 'parent' | 'root'>
+
+/** `secrets`: those of the request, which its records hide. */
+export type GuestIdentity = NamedTurn & { secrets?: readonly string[] }
 
 export type GuestIdentities = {
   /**
@@ -81,7 +90,7 @@ export function guestIdentities(sessions: GuestSessions): GuestIdentities {
   }
 
   /** Keeps GUEST-IDENTITY-4. */
-  function namedByHeaders(request: ClientRequest): GuestIdentity | undefined {
+  function namedByHeaders(request: ClientRequest): NamedTurn | undefined {
     const { api, headers, body } = request
     const named = namedBy(headers, () => firstText(api, historyOf(api, body)))
     if (named === undefined || named.turn !== undefined) return named
@@ -92,25 +101,31 @@ export function guestIdentities(sessions: GuestSessions): GuestIdentities {
       : named
   }
 
+  function namedByHistory(request: ClientRequest): NamedTurn | undefined {
+    const { api, headers, body } = request
+    const name = nameOf(request, historyOf(api, body))
+    if (name === undefined) return undefined
+    const conversation = conversationOf(request, name, false)
+    return { conversation, turn: headerText(headers, 'x-weir-turn') }
+  }
+
+  function namedByAnswer(request: ClientRequest, answer: Json): NamedTurn {
+    const { api, headers, body } = request
+    const before = historyOf(api, body)
+    const name = nameOf(request, [...before, ...api.answer.messages(answer)]) ?? ''
+    const isFirst = !before.some(api.request.isOfModel)
+    const conversation = conversationOf(request, name, isFirst)
+    return { conversation, turn: headerText(headers, 'x-weir-turn') }
+  }
+
   return {
     ofRequest(request) {
-      const { api, headers, body } = request
-      const named = namedByHeaders(request)
-      if (named !== undefined) return named
-      const name = nameOf(request, historyOf(api, body))
-      if (name === undefined) return undefined
-      const conversation = conversationOf(request, name, false)
-      return { conversation, turn: headerText(headers, 'x-weir-turn') }
+      const named = namedByHeaders(request) ?? namedByHistory(request)
+      return named && { ...named, secrets: secretsOfRequest(request) }
     },
     ofAnswer(request, answer) {
-      const { api, headers, body } = request
-      const named = namedByHeaders(request)
-      if (named !== undefined) return named
-      const before = historyOf(api, body)
-      const name = nameOf(request, [...before, ...api.answer.messages(answer)]) ?? ''
-      const isFirst = !before.some(api.request.isOfModel)
-      const conversation = conversationOf(request, name, isFirst)
-      return { conversation, turn: headerText(headers, 'x-weir-turn') }
+      const named = namedByHeaders(request) ?? namedByAnswer(request, answer)
+      return { ...named, secrets: secretsOfRequest(request) }
     },
     goesOn(request, answer, { conversation }) {
       const { api, body } = request
@@ -120,15 +135,23 @@ export function guestIdentities(sessions: GuestSessions): GuestIdentities {
   }
 }
 
-function namedBy(
-  headers: IncomingHttpHeaders,
-  firstWords: () => string,
-): GuestIdentity | undefined {
+function namedBy(headers: IncomingHttpHeaders, firstWords: () => string): NamedTurn | undefined {
   const turn = headerText(headers, 'x-weir-turn')
   const given = headerText(headers, 'x-weir-conversation')
-  if (given !== undefined) return { conversation: given, turn }
+  if (given !== undefined) {
+    const [parent, root] = ['x-weir-parent', 'x-weir-root'].map((name) => headerText(headers, name))
+    return { conversation: given, turn, ...(parent && { parent }), ...(root && { root }) }
+  }
   const sender = senderOf(headers)
-  return sender && { conversation: nameOfSender(sender, firstWords), turn: turn ?? sender.turn }
+  if (sender === undefined) return undefined
+  const conversation = nameOfSender(sender, firstWords)
+  return { conversation, turn: turn ?? sender.turn, ...placeOf(sender) }
+}
+
+/** Any agent of a session may have begun a sub-agent of that session. */
+function placeOf({ session, agent, parent }: RequestSender): Pick<NamedTurn, 'parent' | 'root'> {
+  if (parent !== undefined && parent !== session) return { parent }
+  return agent === undefined ? {} : { root: session }
 }
 
 /** Hooks name a sub-agent in the same way. */

@@ -17,7 +17,7 @@ import { headerText } from '../../../../../shared/hosts/request-sender.ts'
 import { isObject } from '../../../../../shared/lib/json/json-object.ts'
 import { newest } from '../../../../../shared/lib/newest.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
-import type { ModelFormat } from '../../../../../shared/wire/formats.ts'
+import type { ModelFormat } from '../../../../../shared/wire/proxied.ts'
 import { HttpError } from '../../../http-error.ts'
 import { callsIn, historyOf } from '../sent-request.ts'
 
@@ -25,6 +25,8 @@ import { callsIn, historyOf } from '../sent-request.ts'
 export type ClientRequest = {
   agent: string
   api: ModelFormat
+  /** At the upstream, with the query, which may have the client's key. */
+  path: string
   headers: IncomingHttpHeaders
   body: Json
 }

@@ -10,7 +10,7 @@ const apis: readonly (readonly [RegExp, UnjudgedKind])[] = [
   [/^(?=.*\/publishers\/).*:(stream)?generatecontent$|:(stream)?rawpredict$/, 'Vertex'],
   [/:(stream|batch)?generatecontent$/, 'Gemini'],
   [/^(?=.*\/model\/).*\/(converse|invoke)(-stream|-with-response-stream)?$/, 'Bedrock'],
-  [/\/api\/(chat|generate)$/, 'Ollama'],
+  [/\/api\/generate$/, 'Ollama'],
   [/\/batches(\/|$)/, 'batches'],
   [/\/threads(\/|$)/, 'threads of Assistants'],
 ]

@@ -15,7 +15,8 @@ import { limits } from '../../../../../shared/contract/limits.ts'
 import type { Clock } from '../../../../../shared/lib/clock.ts'
 import { spanAt, spliced, withItem } from '../../../../../shared/lib/json/spliced.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
-import type { ModelFormat, VetoedFormat } from '../../../../../shared/wire/formats.ts'
+import { type EventReader, isStream } from '../../../../../shared/wire/framing/framing.ts'
+import type { ModelFormat, VetoedFormat } from '../../../../../shared/wire/proxied.ts'
 import {
   type EventData,
   fault,
@@ -24,7 +25,6 @@ import {
   type StrictFormat,
   type StrictReader,
 } from '../../../../../shared/wire/strict/strict.ts'
-import { strictEvents } from '../../../../../shared/wire/strict/strict-events.ts'
 import { strictObject } from '../../../../../shared/wire/strict/strict-json.ts'
 import { vendorError } from '../../../../../shared/wire/strict/vendor-error.ts'
 import { HttpError } from '../../../http-error.ts'
@@ -182,17 +182,19 @@ function watchSilence(clock: Clock): SilenceWatch {
 
 /** Reads a successful answer. Throws an HttpError with the reason if it has not one meaning. */
 async function readAttempt(
-  { strict }: VetoedFormat,
+  { strict, stream: { framing } }: VetoedFormat,
   received: IncomingMessage,
   client: ClientAnswer,
   { headers, silence }: { headers: readonly string[]; silence: SilenceWatch },
 ): Promise<Attempt> {
-  const isStreamed = /^text\/event-stream\b/i.test(received.headers['content-type'] ?? '')
+  const isStreamed = isStream(framing, received.headers['content-type'])
   if (client.hasBegun && !isStreamed) throw broken('the upstream no longer streams')
   try {
     if (isStreamed) client.begin(headers)
     const answer = isStreamed
-      ? await streamed(strict.stream(), client, (onPiece) => eachPiece(received, silence, onPiece))
+      ? await streamed(framing.read(), strict.stream(), client, (onPiece) =>
+          eachPiece(received, silence, onPiece),
+        )
       : await whole(strict, (onPiece) => eachPiece(received, silence, onPiece))
     return { answer, isStreamed, headers }
   } catch (cause) {
@@ -205,11 +207,11 @@ type Pieces = (onPiece: (piece: Buffer) => Promise<void> | undefined) => Promise
 
 /** The events before the first call go to the client at once. */
 async function streamed(
+  events: EventReader,
   reader: StrictReader,
   client: ClientAnswer,
   pieces: Pieces,
 ): Promise<StrictAnswer> {
-  const events = strictEvents()
   const read = (found: readonly EventData[]): Promise<void> | undefined => {
     const shown = client.stream.shown(found.flatMap((data) => reader.read(data)))
     return shown.length === 0 ? undefined : client.write(shown)

@@ -10,8 +10,7 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
-import type { VetoedFormat } from '../../../../../shared/wire/formats.ts'
-import { printedEvents } from '../../../../../shared/wire/printed-events.ts'
+import type { VetoedFormat } from '../../../../../shared/wire/proxied.ts'
 import type { ClientStream, EventData } from '../../../../../shared/wire/strict/strict.ts'
 import { HttpError } from '../../../http-error.ts'
 
@@ -39,11 +38,12 @@ export function clientAnswer(
   { pingMs }: { pingMs: Milliseconds },
 ): ClientAnswer {
   const stream = api.strict.client()
+  const { framing } = api.stream
   let pinging: NodeJS.Timeout | undefined
   let hasBegun = false
   let isFull = false
 
-  async function send(bytes: string): Promise<void> {
+  async function send(bytes: string | Uint8Array): Promise<void> {
     if (outgoing.destroyed) throw new HttpError(502, 'proxy.client', 'the client has left')
     if (outgoing.write(bytes)) return
     isFull = true
@@ -70,7 +70,7 @@ export function clientAnswer(
     begin(headers) {
       if (hasBegun) return
       hasBegun = true
-      const list = typed(headers, 'text/event-stream; charset=utf-8')
+      const list = typed(headers, framing.type)
       outgoing.writeHead(200, [...list, 'trailer', attemptsHeader])
       outgoing.flushHeaders()
       pinging = setInterval(() => {
@@ -79,7 +79,7 @@ export function clientAnswer(
       outgoing.once('close', close)
     },
     async write(events) {
-      if (events.length > 0) await send(printedEvents(api.stream, events))
+      if (events.length > 0) await send(framing.print(events))
     },
     end,
     whole(status, headers, body) {
@@ -90,7 +90,7 @@ export function clientAnswer(
     },
     fail(error, attempts) {
       if (!hasBegun) throw error
-      outgoing.write(printedEvents(api.stream, [stream.failed(error.code, error.message)]))
+      outgoing.write(framing.print([stream.failed(error.code, error.message)]))
       end(attempts)
     },
     close,

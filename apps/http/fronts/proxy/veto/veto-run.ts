@@ -52,10 +52,10 @@ export function vetoRun(
   request: VetoedRequest,
 ): { answer(): Promise<void>; attempts(): number } {
   const { conversationOf, identities, clients, sessions, fallback, log, track } = shared
-  const { agent, api, sent, signal, client } = request
+  const { agent, api, path, sent, signal, client } = request
   const { headers } = request.incoming
   const session = senderOf(headers)?.session
-  const clientRequest = { agent, api, headers, body: sent.body }
+  const clientRequest = { agent, api, path, headers, body: sent.body }
   const { isStreamed } = sent
   const attempts = upstreamAttempts(shared, request)
   /** The denied answers and their results. */
@@ -190,13 +190,17 @@ export function vetoRun(
     if (guest !== undefined) track(guest.endTurn(denial))
     const answer = ownAnswer(`weir_${randomUUID()}`, sent.model, text)
     if (client.hasBegun || isStreamed) {
-      client.begin(['content-type', 'text/event-stream', 'x-weir', note])
+      client.begin(['x-weir', note])
       await client.write(ownAttempt(api, client.stream, answer))
       client.end(attempts.count())
       return
     }
     const written = api.answer.write(answer)
-    const own = usage === undefined ? written : { ...written, [api.answer.usage]: usage }
+    const { usage: member } = api.answer
+    const own = {
+      ...written,
+      ...(member === undefined || usage === undefined ? usage : { [member]: usage }),
+    }
     const list = ['content-type', 'application/json', 'x-weir', note, ...attempts.header()]
     client.whole(200, list, own)
     if (!isNamed && identity !== undefined) identities.goesOn(clientRequest, own, identity)

@@ -288,7 +288,8 @@ describe('a hook before a call', () => {
     const guard = scriptedGuard({ after: runAll })
     const hook = hooksOf(guard)
     await alone(hook('pre', { ...pre('c1'), agent_id: 'a7' }))
-    expect(guard.asked).toMatchObject([{ id: 's1:a7' }])
+    expect(guard.asked).toMatchObject([{ id: 's1:a7', root: 's1' }])
+    expect(guard.asked[0]).not.toHaveProperty('parent') // another sub-agent may have begun it
   })
 })
 

@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { forbidsCalls, geminiPieces, isGemini, isGeminiStream } from './gemini/model.ts'
+import { isOllama, isOllamaStream, offersTools, ollamaCall, ollamaPieces } from './ollama/model.ts'
 import type { Received } from './scripted-upstream.ts'
 
 type Body = { stream?: boolean; tool_choice?: unknown } & Json
@@ -16,15 +17,19 @@ export function loopingModel({
     const body = JSON.parse(bytes.toString()) as Body
     const choice = body.tool_choice
     const isForbidden =
-      choice === 'none' || (choice as Json | undefined)?.type === 'none' || forbidsCalls(body)
+      choice === 'none' ||
+      (choice as Json | undefined)?.type === 'none' ||
+      forbidsCalls(body) ||
+      (isOllama(url) && !offersTools(body))
     const call = isForbidden && !isStubborn ? undefined : `call_${randomUUID().slice(0, 8)}`
-    const answer = isGemini(url) ? gemini : answers[url.replace('/v1', '')]
+    const own = isGemini(url) ? gemini : answers[url.replace('/v1', '')]
+    const answer = isOllama(url) ? ollama : own
     if (answer === undefined) throw new Error(`no such API: ${url}`)
-    const isStreamed = body.stream === true || isGeminiStream(url)
+    const isLines = isOllamaStream(url, body)
+    const isStreamed = body.stream === true || isGeminiStream(url) || isLines
     const events = answer(call, isStreamed)
-    response.writeHead(200, {
-      'content-type': isStreamed ? 'text/event-stream' : 'application/json',
-    })
+    const streamType = isLines ? 'application/x-ndjson' : 'text/event-stream'
+    response.writeHead(200, { 'content-type': isStreamed ? streamType : 'application/json' })
     for (const event of events) response.write(event)
     response.end()
   }
@@ -44,6 +49,12 @@ function gemini(call: string | undefined, isStreamed: boolean): string[] {
       ? { text: finalText }
       : { functionCall: { id: call, name: 'exec', args: {} }, thoughtSignature: `sig/${call}` }
   return geminiPieces([part], isStreamed)
+}
+
+function ollama(call: string | undefined, isStreamed: boolean): string[] {
+  const message =
+    call === undefined ? { content: finalText } : { tool_calls: [ollamaCall(call, {})] }
+  return ollamaPieces([message], isStreamed)
 }
 
 function messages(call: string | undefined, isStreamed: boolean): string[] {

@@ -130,7 +130,7 @@ describe.each(apiCases)('the proxy with $name', ({ path, request, first, answer 
     expect([whole.status, whole.headers.get('x-weir')]).toEqual([200, 'ended; rule=cycle'])
     expect(JSON.stringify(await whole.json())).toContain('I could not do this.')
     const streamed = await post(path, request.replace('{', '{"stream":true,'))
-    expect(streamed.headers.get('content-type')).toBe('text/event-stream')
+    expect(streamed.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     expect(await streamed.text()).toContain(
       'Weir ended the turn by the rule cycle: It made no progress.',
     )

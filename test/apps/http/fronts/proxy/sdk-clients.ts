@@ -2,6 +2,7 @@
 // reject calls that break the schema, as such agents do.
 
 import Anthropic from '@anthropic-ai/sdk'
+import { type Message, Ollama } from 'ollama'
 import OpenAI from 'openai'
 import { callsIn, type GeminiContent, geminiClient, textIn } from './gemini/client.ts'
 
@@ -109,9 +110,45 @@ async function geminiAgent(url: string, isStreamed: boolean): Promise<AgentRun> 
   return { requests: roundsMax, reply: undefined }
 }
 
+/** The messages of a streamed answer as one. */
+export async function joinedMessage(
+  parts: AsyncIterable<{ message: Message }> | { message: Message },
+): Promise<Message> {
+  if (!(Symbol.asyncIterator in parts)) return parts.message
+  const message: Message = { role: 'assistant', content: '' }
+  for await (const { message: one } of parts) {
+    message.content += one.content
+    if (one.thinking) message.thinking = `${message.thinking ?? ''}${one.thinking}`
+    if (one.tool_calls) message.tool_calls = [...(message.tool_calls ?? []), ...one.tool_calls]
+  }
+  return message
+}
+
+/** A server takes a result for that of the oldest open call of its tool. */
+async function ollamaAgent(url: string, isStreamed: boolean): Promise<AgentRun> {
+  const client = new Ollama({ host: url })
+  const messages: Message[] = [{ role: 'user', content: question }]
+  const tools = [{ type: 'function', function: { name: 'exec', description: '', parameters } }]
+  for (let requests = 1; requests <= roundsMax; requests += 1) {
+    const request = { model: 'm', messages, tools }
+    const message = await joinedMessage(
+      isStreamed
+        ? await client.chat({ ...request, stream: true })
+        : await client.chat({ ...request, stream: false }),
+    )
+    const calls = message.tool_calls ?? []
+    if (calls.length === 0) return { requests, reply: message.content }
+    messages.push(message)
+    for (const { function: called } of calls)
+      messages.push({ role: 'tool', tool_name: called.name, content: rejected })
+  }
+  return { requests: roundsMax, reply: undefined }
+}
+
 export const sdkAgents: [string, SdkAgent][] = [
   ['Messages', messagesAgent],
   ['Chat Completions', chatAgent],
   ['Responses', responsesAgent],
   ['Gemini', geminiAgent],
+  ['Ollama', ollamaAgent],
 ]

@@ -45,6 +45,18 @@ describe('the plan of the topics', () => {
     expect(config(table)).not.toHaveProperty('delete.retention.ms')
   })
 
+  it('lets brokers keep a deleted key of a conversation for ten minutes at most', () => {
+    const specs = topicSpecs('', 4)
+    const lags = topicPlan(specs, { replicationFactor: 0 }).flatMap(({ topic, configEntries }) =>
+      configEntries.some(
+        ({ name, value }) => name === 'max.compaction.lag.ms' && value === '600000',
+      )
+        ? [topic]
+        : [],
+    )
+    expect(lags).toEqual(['conversation-keys'])
+  })
+
   it('requires a record on two brokers if there are three copies or more', () => {
     expect(config(log, [log], 2)).not.toHaveProperty('min.insync.replicas')
     expect(config(log, [log], 3)).toMatchObject({ 'min.insync.replicas': '2' })

@@ -12,7 +12,7 @@ describe('the kind of an unjudged request', () => {
     ['/model/anthropic.claude-v9%3A0/converse-stream', 'Bedrock'],
     ['/model/arn:aws:bedrock:x:1:inference-profile/m/converse', 'Bedrock'],
     ['/model/m/invoke-with-response-stream', 'Bedrock'],
-    ['/api/chat', 'Ollama'],
+    ['/api/generate', 'Ollama'],
     ['/v1/messages/batches', 'batches'],
     ['/v1/threads/thread_1/runs', 'threads of Assistants'],
     ['/v1/completions', 'POST /v1/completions'],

@@ -2,6 +2,7 @@
 
 import type { ServerResponse } from 'node:http'
 import { geminiPieces, isGemini, isGeminiStream } from '../gemini/model.ts'
+import { isOllama, isOllamaStream, ollamaCall, ollamaPieces } from '../ollama/model.ts'
 import type { Received } from '../scripted-upstream.ts'
 
 /** `thinking`: with this signature; Messages and Responses only. Usage: 10 in, 5 out, 4 cached. */
@@ -19,15 +20,18 @@ export function piecesOf(
 ): string[] {
   const body = JSON.parse(bytes.toString()) as { stream?: boolean }
   if (isGemini(url)) return gemini(spoken, isGeminiStream(url))
+  if (isOllama(url)) return ollama(spoken, isOllamaStream(url, body))
   const make = makers[url.replace('/v1', '')]
   if (make === undefined) throw new Error(`no such API: ${url}`)
   return make(spoken, body.stream === true)
 }
 
 export function begin(request: Received, response: ServerResponse): void {
-  const { stream } = JSON.parse(request.body.toString()) as { stream?: boolean }
-  const isStreamed = stream === true || isGeminiStream(request.url)
-  const type = isStreamed ? 'text/event-stream' : 'application/json'
+  const body = JSON.parse(request.body.toString()) as { stream?: boolean }
+  const isStreamed = body.stream === true || isGeminiStream(request.url)
+  const isLines = isOllamaStream(request.url, body)
+  const streamType = isStreamed ? 'text/event-stream' : 'application/json'
+  const type = isLines ? 'application/x-ndjson' : streamType
   response.writeHead(200, { 'content-type': type })
 }
 
@@ -55,6 +59,16 @@ function gemini({ text, thinking, calls = [] }: Spoken, isStreamed: boolean): st
     })),
   ]
   return geminiPieces(parts, isStreamed, `r_${nameOf(calls)}`)
+}
+
+function ollama({ text, thinking, calls = [] }: Spoken, isStreamed: boolean): string[] {
+  const called = calls.map(({ id, args }) => ollamaCall(id, JSON.parse(args)))
+  const messages = [
+    ...(thinking === undefined ? [] : [{ thinking }]),
+    ...(text === undefined ? [] : [{ content: text }]),
+    ...(called.length === 0 ? [] : [{ tool_calls: called }]),
+  ]
+  return ollamaPieces(messages, isStreamed)
 }
 
 /** A name for the answer that does not contain the ids of its calls. */

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { expect, it } from '@jest/globals'
 import { clientAnswer } from '../../../../../../apps/http/fronts/proxy/veto/client-answer.ts'
-import type { VetoedFormat } from '../../../../../../shared/wire/formats.ts'
+import type { VetoedFormat } from '../../../../../../shared/wire/proxied.ts'
 import { modelFormats } from '../../../../../support/model-formats.ts'
 
 /** A client whose connection is full after each write. */

@@ -116,15 +116,15 @@ describe('the veto on other paths', () => {
     const held = await post(`/${path}/`, request)
     expect(await held.text()).not.toContain('bad_1')
     const received = proxy.received.length
-    const unknown = await post('/api/chat', request)
+    const unknown = await post('/api/generate', request)
     expect(unknown.status).toBe(400)
-    expect(await unknown.text()).toContain('an answer to POST \\"/api/chat\\": use Messages')
+    expect(await unknown.text()).toContain('an answer to POST \\"/api/generate\\": use Messages')
     expect(proxy.received).toHaveLength(received)
   })
 
   it('refuses nothing for a client that it does not hold, and marks the answer as unjudged', async () => {
     proxy = await proxied(guarded(), (_, response) => response.end('{}'))
-    const passed = await post('/api/chat', messagesCase.request)
+    const passed = await post('/api/generate', messagesCase.request)
     expect([passed.status, passed.headers.get('x-weir')]).toEqual([200, 'unjudged'])
   })
 })

@@ -1,8 +1,10 @@
 // A conversation on an official SDK, one request at a time. The SDK reads and checks each answer.
 
 import Anthropic from '@anthropic-ai/sdk'
+import { type ChatResponse, type Message, Ollama } from 'ollama'
 import OpenAI from 'openai'
 import { callsIn, type GeminiContent, geminiClient, textIn } from '../gemini/client.ts'
+import { joinedMessage } from '../sdk-clients.ts'
 
 /** `input`: with cached tokens. */
 export type SdkAnswer = {
@@ -155,11 +157,56 @@ function geminiChat(url: string, { isStreamed, headers }: SdkOptions): SdkChat {
   }
 }
 
+function ollamaChat(url: string, { isStreamed, headers = {} }: SdkOptions): SdkChat {
+  const messages: Message[] = []
+  let last: { id?: string; function: { name: string; arguments: unknown } }[] = []
+  return {
+    say: (content) => void messages.push({ role: 'user', content }),
+    results(content) {
+      for (const { id, function: called } of last)
+        messages.push({
+          role: 'tool',
+          tool_name: called.name,
+          content,
+          ...(id && { tool_call_id: id }),
+        })
+    },
+    async ask(signal = new AbortController().signal) {
+      const client = new Ollama({
+        host: url,
+        headers,
+        fetch: (input: Parameters<typeof fetch>[0], init?: RequestInit) =>
+          fetch(input, { ...init, signal }),
+      })
+      const tools = [{ type: 'function', function: { name: 'exec', description: '', parameters } }]
+      const request = { model: 'm', messages: [...messages], tools }
+      const parts: ChatResponse[] = []
+      if (isStreamed)
+        for await (const part of await client.chat({ ...request, stream: true })) parts.push(part)
+      else parts.push(await client.chat({ ...request, stream: false }))
+      const message = await joinedMessage(listed(parts))
+      messages.push(message)
+      last = message.tool_calls ?? []
+      const { prompt_eval_count: input = 0, eval_count: output = 0 } = parts.at(-1) ?? {}
+      return {
+        text: message.content,
+        calls: last.map(({ id = '', function: called }) => ({ id, args: called.arguments })),
+        usage: { input, output },
+      }
+    },
+  }
+}
+
+async function* listed(parts: ChatResponse[]): AsyncGenerator<ChatResponse> {
+  yield* parts
+}
+
 export const sdkChats: [string, (url: string, options: SdkOptions) => SdkChat][] = [
   ['Messages', messagesChat],
   ['Chat Completions', chatChat],
   ['Responses', responsesChat],
   ['Gemini', geminiChat],
+  ['Ollama', ollamaChat],
 ]
 
 /** Each SDK with whole and with streamed answers. */

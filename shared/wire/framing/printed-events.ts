@@ -2,11 +2,11 @@
 // PRINTED-EVENTS-1. A printed event has one line of data, also for clients that end a line at any
 //     character that Unicode calls a line separator. A type that is no word gets no line.
 
-import type { Json, StreamFormat } from './format.ts'
+import type { Json } from '../../transcript/json-fields.ts'
 
 /** Events as texts of a stream. `data`: an object, or a text that is no JSON. */
 export function printedEvents(
-  { isNamed }: Pick<StreamFormat, 'isNamed'>,
+  { isNamed }: { isNamed: boolean },
   events: readonly (Json | string)[],
 ): string {
   return events
@@ -24,7 +24,7 @@ export function isWord(type: unknown): boolean {
 }
 
 /** Keeps PRINTED-EVENTS-1. JSON.stringify escapes the other separators. */
-function oneLine(json: string): string {
+export function oneLine(json: string): string {
   return json.replace(
     /[\u0085\u2028\u2029]/g,
     (separator) => `\\u${separator.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -2,18 +2,18 @@
 
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it } from '@jest/globals'
+import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
+import { encode } from '../../../../shared/codec/codec.ts'
+import type { Bus } from '../../../../shared/contract/bus.ts'
+import type { BudgetReserved } from '../../../../shared/contract/messages.ts'
+import { systemClock } from '../../../../shared/lib/clock.ts'
+import { createLog } from '../../../../shared/lib/log/log.ts'
+import { budgetLog } from '../../../../shared/runtime/budgets/budget-log.ts'
 import {
   createLedgerReader,
   type LedgerReader,
-} from '../../../../../services/llm-gateway/performer/budgets/ledger-reader.ts'
-import { openEmbeddedBus } from '../../../../../shared/bus/embedded/bus.ts'
-import { encode } from '../../../../../shared/codec/codec.ts'
-import type { Bus } from '../../../../../shared/contract/bus.ts'
-import type { BudgetReserved } from '../../../../../shared/contract/messages.ts'
-import { systemClock } from '../../../../../shared/lib/clock.ts'
-import { createLog } from '../../../../../shared/lib/log/log.ts'
-import { budgetLog } from '../../../../../shared/runtime/budgets/budget-log.ts'
-import { kafkaWorld } from '../../../../shared/bus/kafka/kafka-world.ts'
+} from '../../../../shared/runtime/budgets/ledger-reader.ts'
+import { kafkaWorld } from '../../bus/kafka/kafka-world.ts'
 
 const bound = 60
 const hard = 1000
@@ -41,6 +41,8 @@ function gatewayOn(bus: Bus, topicPrefix: string): Gateway {
 function reservation(attempt: string): BudgetReserved {
   return {
     type: 'budget-reserved',
+    tree: '',
+    children: 0,
     tenant: 'acme',
     conversation: `acme:${attempt}`,
     turn: 1,

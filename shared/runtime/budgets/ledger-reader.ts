@@ -3,18 +3,18 @@
 // LEDGER-READER-2. It reads a partition only after the first reservation in it. Without a budget it
 //     reads nothing.
 
-import { decode } from '../../../../shared/codec/codec.ts'
-import type { StoredRecord } from '../../../../shared/contract/bus.ts'
-import { limits } from '../../../../shared/contract/limits.ts'
-import type { BudgetReserved } from '../../../../shared/contract/messages.ts'
-import type { PerformerContext } from '../../../../shared/contract/performer.ts'
+import { decode } from '../../codec/codec.ts'
+import type { StoredRecord } from '../../contract/bus.ts'
+import { limits } from '../../contract/limits.ts'
+import type { BudgetReserved } from '../../contract/messages.ts'
+import type { PerformerContext } from '../../contract/performer.ts'
 import {
   applyToLedger,
   type Decision,
   emptyLedger,
   type LedgerRecord,
   ledgerSince,
-} from '../../../../shared/runtime/budgets/ledger.ts'
+} from './ledger.ts'
 
 type Context = Pick<PerformerContext, 'budgets' | 'clock' | 'log'>
 
