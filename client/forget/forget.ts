@@ -11,7 +11,7 @@ import { eraseIn } from '../../shared/bus/erase-in.ts'
 import { batchesOf, noneIfMissing } from '../../shared/bus/range.ts'
 import { encode } from '../../shared/codec/codec.ts'
 import { messageOf } from '../../shared/codec/message-of.ts'
-import { isEvidence, withoutContent } from '../../shared/contract/audit/link.ts'
+import { contentHash, isEvidence, withoutContent } from '../../shared/contract/audit/link.ts'
 import type { Erasure, Offset } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -158,7 +158,7 @@ async function deletePiece(
   const conversations = new Set(selected.conversations)
   if (await hasNewer(log, selected, conversations)) return undefined
   const notes = await noteAll(log, selected.conversations, author)
-  const evidence = await evidenceOf(conversations)
+  const { evidence, isReadable } = await evidenceOf(conversations)
   if (log.isLocal) {
     const { topicPrefix } = log
     const { seen, forks } = selected
@@ -176,35 +176,40 @@ async function deletePiece(
   }
   if (await hasNewer(log, selected, conversations)) return undefined
   const records = await removeFromTables(log, selected)
-  const hasEvidence = evidence.length > 0
-  const isUnreadable = !hasEvidence && selected.conversations.every((id) => selected.sealed.has(id))
+  const isUnreadable = !isReadable && selected.conversations.every((id) => selected.sealed.has(id))
   const until = isUnreadable
     ? log.bus.clock.now() + limits.keysCompactedMs
-    : untilOf(log, hasEvidence)
+    : untilOf(log, evidence.length > 0)
   return { records, isOverwritten: false, isUnreadable, until }
 }
 
 /**
- * Returns the evidence of some of the conversations, without its content. Each record of `audit` is
- * read once for all of them.
+ * Returns the evidence of some of the conversations, without its content. `isReadable`: no key of a
+ * conversation encrypts some of that content. Each record of `audit` is read once for all of them.
  */
 function evidenceReader({ bus, topicPrefix }: ForgetLog, all: readonly ConversationId[]) {
   const topic = `${topicPrefix}audit`
   const byConversation = new Map<ConversationId, Erasure['evidence']>(all.map((id) => [id, []]))
+  const readable = new Set<ConversationId>()
   const ends = new Map<number, Offset>()
-  return async (conversations: ReadonlySet<ConversationId>): Promise<Erasure['evidence']> => {
+  return async (conversations: ReadonlySet<ConversationId>) => {
     for (const { partition, begin, end: to } of await bus.ends(topic)) {
       const from = ends.get(partition) ?? begin
       for await (const records of batchesOf(bus, { topic, partition, from, to }))
-        for (const { key, offset, value } of records) {
+        for (const { key, offset, value, conversationKey } of records) {
           const evidence = byConversation.get(key)
           const message = evidence && messageOf(value)
-          if (isEvidence(message))
-            evidence?.push({ partition, offset, value: encode(withoutContent(message)) })
+          if (!isEvidence(message)) continue
+          evidence?.push({ partition, offset, value: encode(withoutContent(message)) })
+          const isWhole = contentHash(message) !== undefined
+          if (isWhole && conversationKey !== 'present') readable.add(key)
         }
       ends.set(partition, to)
     }
-    return [...conversations].flatMap((id) => byConversation.get(id) ?? [])
+    return {
+      evidence: [...conversations].flatMap((id) => byConversation.get(id) ?? []),
+      isReadable: [...conversations].some((id) => readable.has(id)),
+    }
   }
 }
 

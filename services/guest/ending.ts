@@ -2,10 +2,11 @@
 // an internal failure end one.
 
 import { limits } from '../../shared/contract/limits.ts'
-import type { GuestResults, RoundOutcome } from '../../shared/contract/messages.ts'
+import type { GuestResults, RoundOutcome, TurnFinished } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
 import { reasons } from '../../shared/contract/turn/turn-texts.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
+import { redactedActivity } from '../../shared/runtime/redaction/agent-redaction.ts'
 import { stopReason } from '../../shared/runtime/settings/stops.ts'
 import { type Allowance, type CapStep, totalsOf, wallStep } from '../turn/allowance.ts'
 import { cancelled, capped, type Ending, failed } from '../turn/endings.ts'
@@ -94,16 +95,15 @@ export function turnFinished(
   { stopped: _, rule: __, ...ending }: TurnEnding,
 ): Output {
   const [messageId = ''] = turn.names
-  return {
-    to: 'activity',
-    message: {
-      type: 'turn-finished',
-      conversation,
-      turn: turn.turn,
-      messageId,
-      reply: '',
-      ...ending,
-      totals: totalsOf(turn.allowance, time),
-    },
+  const message: TurnFinished = {
+    type: 'turn-finished',
+    conversation,
+    turn: turn.turn,
+    messageId,
+    reply: '',
+    ...ending,
+    totals: totalsOf(turn.allowance, time),
   }
+  const { reason } = redactedActivity(message, turn.redact)
+  return { to: 'activity', message: { ...message, reason } }
 }

@@ -25,6 +25,7 @@ import type {
   GuestRound,
   HiddenRounds,
   Policy,
+  RedactRule,
   StopInForce,
 } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
@@ -76,6 +77,7 @@ export type OpenTurn = {
   agent: string
   /** Whether its front holds calls, as the newest record says. */
   blocking: boolean
+  redact: readonly RedactRule[]
   allowance: Allowance
   /** The keys of its rounds, each with the ordinals of the calls that Weir kept from running. */
   known: Map<string, readonly number[]>
@@ -126,6 +128,7 @@ export function openTurn(
     prompt: '',
     agent,
     blocking,
+    redact: policy.redact,
     allowance: newAllowance(policy.caps, time),
     known: new Map(ended?.known.map(({ key, denied }) => [key, denied])),
     over: newestByWords(ended?.known.map(({ key }) => key) ?? []),
@@ -200,6 +203,7 @@ export function noteRecord(
   if (record.type === 'guest-results' && record.prompt !== '') turn.prompt = record.prompt
   turn.names = withName(turn.names, turnKey)
   turn.blocking = blocking
+  turn.redact = policy.redact
   turn.allowance.caps = lowestCaps(turn.allowance.caps, policy.caps)
   turn.stop = stopOfTurn(policy.stops)
   turn.activeAt = time

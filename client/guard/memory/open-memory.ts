@@ -69,6 +69,11 @@ type FrontOptions = Pick<GuardOptions, 'mode' | 'onUnavailable' | 'answerWithinM
 /** The conversations of one front. */
 export function frontInMemory({ link }: MemoryStages, options: FrontOptions) {
   const { agent, inForce, counting, givesOnce, secrets, log } = options
+  if (agent.settings.policy.tree !== null)
+    throw new WeirError(
+      'settings.invalid',
+      `the guest ${agent.name} has tree, and its caps need a log: give dataFolder or kafka, or remove tree`,
+    )
   const policy = withGuards(agent.settings.policy, inForce)
   const waiting = waitingOf(options)
   const { blocking } = waiting

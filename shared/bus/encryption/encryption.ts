@@ -211,14 +211,11 @@ export function tenantOfRecord(name: string, key: string): string | undefined {
   }
 }
 
-/**
- * Undefined: another key encrypts the records of the topic. Evidence outlives its conversation, and so
- * do the keys of conversations.
- */
+/** Undefined: no key of a conversation encrypts the record. */
 export function conversationIn(name: string, key: string): ConversationId | undefined {
   if (name === 'history') return historyConversation(key)
-  const isApart = ['policies', 'budgets', 'audit', 'conversation-keys'].includes(name)
-  return isApart ? undefined : key
+  if (name === 'audit' && key === auditKeyOfOperator) return undefined
+  return ['policies', 'budgets', 'conversation-keys'].includes(name) ? undefined : key
 }
 
 /**
@@ -234,7 +231,10 @@ const ownPrefix = 'conversation-'
 
 /** A new key of a conversation. */
 export function newConversationKey(): TenantKey {
-  return { name: ownPrefix + randomBytes(8).toString('hex'), key: randomBytes(keyBytes) }
+  const id = randomBytes(keyNameMax)
+    .toString('hex')
+    .slice(0, keyNameMax - ownPrefix.length)
+  return { name: ownPrefix + id, key: randomBytes(keyBytes) }
 }
 
 const deletedName = 'deleted'

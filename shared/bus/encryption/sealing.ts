@@ -3,14 +3,17 @@
 // SEALING-1. Only a message of a client or a front begins a key. So a stage that ends late begins none for
 //     a conversation that was deleted.
 // SEALING-2. The readable form of a conversation's key leaves this folder in no record.
+// SEALING-3. Evidence whose key was deleted still reads, without its content. So its chain stays whole.
 
 import { encryptedByte } from '../../codec/codec.ts'
 import type { Bus, HiddenRecords, RecordToAppend } from '../../contract/bus.ts'
 import type { ConversationId } from '../../contract/ids.ts'
 import { tenantOf } from '../../contract/tenant.ts'
-import { stages } from '../../contract/topology.ts'
+import { nameWithoutPrefix, stages } from '../../contract/topology.ts'
 import { createConversationKeys } from './conversation-keys.ts'
 import { conversationIn, type Encryption } from './encryption.ts'
+import { envelopeIn, envelopeOf } from './evidence-envelope.ts'
+import type { TenantKey } from './tenant-keys.ts'
 
 type Hidden = Omit<HiddenRecords, 'count'>
 export type Opening<One> = {
@@ -34,7 +37,7 @@ export function createOrder(): InOrder {
 }
 
 export function createSealing(
-  bus: Pick<Bus, 'list' | 'append' | 'clock'>,
+  bus: Pick<Bus, 'list' | 'append' | 'clock' | 'recordBytesMax'>,
   encryption: Encryption,
   topicPrefix: string,
 ) {
@@ -45,6 +48,7 @@ export function createSealing(
     [stages.intake, stages.guest].map(({ inbox }) => topicPrefix + inbox),
   )
   type Seal = Encryption['encrypted']
+  const isEvidence = ({ topic }: RecordToAppend) => topic === `${topicPrefix}audit`
 
   return {
     /** `begins`: the records come from outside of the stages, so a key may begin. */
@@ -60,10 +64,10 @@ export function createSealing(
       )
       const all: One[] = []
       for (const record of records) {
-        const conversation = conversationOf(record)
+        const conversation = conversationOf(record) || undefined
         const place = `${record.topic}/${record.partition}/${conversation}`
         const key = conversation && (await keyFor(place, conversation, record))
-        all.push(seal(record, key || undefined))
+        all.push(key && isEvidence(record) ? sealedEvidence(record, key, seal) : seal(record, key))
       }
       return all
     },
@@ -74,7 +78,7 @@ export function createSealing(
       opening: Opening<One>,
     ): One[] | Promise<One[]> {
       const isOwn = (record: One) => conversationKeyIn(record) !== undefined
-      return records.some(isOwn)
+      return records.some((record) => isOwn(record) || isEvidence(record))
         ? allOpened(records, opening)
         : records.map((record) => openedByTenant(record, opening))
     },
@@ -91,7 +95,8 @@ export function createSealing(
     for (const record of records) {
       const name = conversationKeyIn(record)
       if (name === undefined) {
-        all.push(openedByTenant(record, opening))
+        const readable = openedByTenant(record, opening)
+        all.push(isEvidence(record) ? await openedEvidence(readable) : readable)
         continue
       }
       const found = await keyFor(`${record.partition}/${record.key}/${name}`, name, record)
@@ -112,6 +117,30 @@ export function createSealing(
     return all
   }
 
+  /** Keeps SEALING-3. The key of the tenant alone encrypts a record that leaves no room for an envelope. */
+  function sealedEvidence<One extends RecordToAppend>(
+    record: One,
+    key: TenantKey,
+    seal: Seal,
+  ): One {
+    const whole = encrypted(record, key).value
+    const envelope = record.value && whole && envelopeOf(record.value, whole)
+    if (!envelope) return seal(record)
+    const sealed = seal({ ...record, value: envelope })
+    return (sealed.value?.length ?? 0) > bus.recordBytesMax ? seal(record) : sealed
+  }
+
+  async function openedEvidence<One extends RecordToAppend>(record: One): Promise<One> {
+    const envelope = envelopeIn(record.value)
+    if (envelope === undefined) return record
+    const whole = { ...record, value: envelope.whole }
+    const name = conversationKeyIn(whole)
+    const place = { conversation: record.key, partition: record.partition }
+    const key = name === undefined ? 'deleted' : await keys.toRead(place, name)
+    if (key === 'deleted' || 'offset' in key) return { ...record, value: envelope.outline }
+    return { ...decrypted(whole, 'leave', key), conversationKey: 'present' }
+  }
+
   function openedByTenant<One extends RecordToAppend>(
     record: One,
     { missing, see, includesKeys }: Opening<One>,
@@ -123,7 +152,7 @@ export function createSealing(
   }
 
   function bare(topic: string): string {
-    return topic.slice(topicPrefix.length)
+    return nameWithoutPrefix(topic, topicPrefix) ?? topic
   }
 }
 

@@ -17,6 +17,7 @@ import { changeTenantKeys } from '../../../apps/service/keys/tenant.ts'
 import { forgetConversations } from '../../../client/forget/forget.ts'
 import { always, call, says, scriptedModel } from '../../../client/testing/testing.ts'
 import { defineAgent, defineTool, Weir } from '../../../client/weir.ts'
+import { linkedBus } from '../../../shared/bus/audit/linked-bus.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import { encryptedBus } from '../../../shared/bus/encryption/encrypted-bus.ts'
 import { createEncryption } from '../../../shared/bus/encryption/encryption.ts'
@@ -512,8 +513,15 @@ describe('a log that deletes by retention alone, as Kafka does', () => {
     const keys = join(folder, 'keys.json')
     addTenantKey(keys, '*', new Date(0))
     const options = { dataFolder: folder, encryptionKeys: keys }
-    const weir = await open(model(), undefined, keys)
-    for (const id of ['a', 'b']) await ask(weir, id)
+    const rules = { rules: [{ name: 'asks', tools: ['look'] }] }
+    async function askAndAllow(weir: Weir, id: string): Promise<void> {
+      const turn = ask(weir, id)
+      await until(async () => (await weir.approvals()).length === 1)
+      await weir.allow((await weir.approvals())[0]?.id ?? '', { by: 'ann' })
+      await turn
+    }
+    const weir = await open(model(), rules, keys)
+    for (const id of ['a', 'b']) await askAndAllow(weir, id)
     await weir.close()
 
     const encryption = createEncryption(readTenantKeys(keys), 'weir.')
@@ -532,7 +540,7 @@ describe('a log that deletes by retention alone, as Kafka does', () => {
     await withBus(async (raw) => {
       expect(await readableWith(raw, 'marker-a')).toBeGreaterThan(10)
       const before = await readableWith(raw, 'marker-b')
-      const bus = encryptedBus(raw, encryption, 'weir.')
+      const bus = linkedBus(encryptedBus(raw, encryption, 'weir.'), 'weir.')
       const log = { ...place, bus, retentionMs: 7 * dayMs }
       const forgotten = await forgetConversations(log, { conversation: 'a', by: 'ann' })
       expect(forgotten).toMatchObject({ conversations: ['a'], isUnreadable: true })
@@ -546,16 +554,24 @@ describe('a log that deletes by retention alone, as Kafka does', () => {
       ).rejects.toMatchObject({ code: 'conversation.unknown' })
     })
 
-    const read = await openLog(readSettings(options, {}))
+    // The evidence stays without its content, in a whole chain.
+    const settings = readSettings(options, { WEIR_LOG_LEVEL: 'silent' })
+    const checked = JSON.parse(await printed((out) => verifyAudit({ json: true }, settings, out)))
+    expect(checked).toMatchObject({ faults: [], hidden: 0, erased: expect.any(Number) })
+    expect(checked.erased).toBeGreaterThan(0)
+    const decisions = await printed((out) => audit({}, settings, { out, errors: out }))
+    expect(decisions).toContain('approval allow  look  by ann')
+
+    const read = await openLog(settings)
     await expect(existingRecords('a', read)).rejects.toMatchObject({ code: 'conversation.unknown' })
     expect(await existingRecords('b', read)).not.toEqual([])
     expect(read.bus.hidden?.().map(({ reason }) => reason)).toEqual(['forgotten'])
     await read.bus.close()
 
     // The stages fold their inboxes again, skip the records, and write no dead letter.
-    const again = await open(model(), undefined, keys)
+    const again = await open(model(), rules, keys)
     expect(await ids(again)).toEqual(['b'])
-    await ask(again, 'a')
+    await askAndAllow(again, 'a')
     expect(await again.conversation('a').messages()).toHaveLength(3)
     await again.close()
     await withBus(async (raw) => {

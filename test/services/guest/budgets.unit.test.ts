@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals'
 import { guest } from '../../../services/guest/reducer.ts'
 import type { BudgetUse } from '../../../shared/contract/messages.ts'
 import { given } from '../../support/given.ts'
-import { conversation, request, results, round } from './samples.ts'
+import { conversation, policyWith, request, results, round } from './samples.ts'
 
 const refusal = 'the budget default/tenant/day/tokens is reached: 48 tokens of 1 tokens'
 const reached: BudgetUse = {
@@ -41,6 +41,14 @@ describe('a guest under a budget', () => {
         class: 'no_progress',
         reason: 'its calls',
       }),
+    )
+  })
+
+  it('has the values that its newest rules name hidden in the reason of the end', () => {
+    const policy = policyWith({ redact: [{ name: 'email', pattern: null, path: null }] })
+    const end = results('turn_end', { refusal: 'ann@example.org used 48 tokens', policy })
+    expect(given(guest, request('r1')).when(end).to('activity')).toContainEqual(
+      expect.objectContaining({ type: 'turn-finished', reason: '[email] used 48 tokens' }),
     )
   })
 

@@ -8,6 +8,7 @@ import { encryptedBus } from '../../../shared/bus/encryption/encrypted-bus.ts'
 import { createEncryption } from '../../../shared/bus/encryption/encryption.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { busContract } from './contract.ts'
+import { sealedBus } from './encryption/sealed-bus.ts'
 
 busContract('embedded, in a file', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-bus-'))
@@ -38,6 +39,15 @@ busContract(
       bus: encryptedBus(bus, createEncryption(keys, ''), ''),
       dispose: () => bus.close(),
     }
+  },
+  { keeps: false },
+)
+
+busContract(
+  'embedded, with a key of the conversation',
+  async () => {
+    const bus = await openEmbeddedBus({ file: ':memory:', clock: systemClock })
+    return { bus: await sealedBus(bus), dispose: () => bus.close() }
   },
   { keeps: false },
 )

@@ -9,6 +9,7 @@ import { openKafkaBus } from '../../../shared/bus/kafka/bus.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { brokerStartMs, sharedBroker } from '../../support/kafka/broker.ts'
 import { busContract } from './contract.ts'
+import { sealedBus } from './encryption/sealed-bus.ts'
 
 let brokers: string[] = []
 beforeAll(async () => {
@@ -39,3 +40,14 @@ busContract('kafka', async () => {
     },
   }
 })
+
+busContract(
+  'kafka, with a key of the conversation',
+  async () => {
+    const log = pino({ level: 'fatal' })
+    const client = { brokers, clientId: 'contract' }
+    const bus = await openKafkaBus({ client, clock: systemClock, log })
+    return { bus: await sealedBus(bus), dispose: () => bus.close() }
+  },
+  { keeps: false },
+)

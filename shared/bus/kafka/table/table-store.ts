@@ -240,6 +240,7 @@ function openFirst(folder: string, log: Logger): LockedFile | undefined {
 }
 
 function prepare(db: DatabaseSync): void {
+  db.exec('PRAGMA secure_delete = ON') // a deleted key or history leaves no bytes in its page
   const version = Number(db.prepare('PRAGMA user_version').get()?.user_version)
   if (version === schemaVersion) return
   if (version !== 0) db.exec('DROP TABLE IF EXISTS entries; DROP TABLE IF EXISTS views')
