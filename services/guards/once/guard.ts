@@ -51,7 +51,7 @@ export default function onceGuard(options: OnceGuardOptions = {}): Guard<OnceSta
     name: guardName,
     version: '1',
     tools: options.tools ?? ['*'],
-    deadlineMs: 1_000,
+    deadlineMs: 5_000,
     onTimeout: 'deny',
     stateKeptMs: limits.onceMsMax,
     seesEnds: true,
