@@ -660,6 +660,7 @@ const purePackages = [
   'avsc',
   'unbash',
   '@pydantic/genai-prices',
+  '@smithy/eventstream-codec',
   'kafkajs/src/producer/partitioners/default/murmur2.js',
 ]
 

@@ -212,8 +212,8 @@ export type AnswerFormat = {
   reader(options: ReaderOptions): AnswerReader
   /** The whole body of an answer. */
   write(answer: ModelAnswer): Json
-  /** The member of a body with its usage. Undefined: the counts are members of the body. */
-  usage: string | undefined
+  /** The body with this usage, which a strict reader has read. */
+  counted(body: Json, usage: Json): Json
   /** The messages of a history that the answer with this body adds. */
   messages(body: Json): Json[]
 }

@@ -15,7 +15,7 @@ import { answerOfMessages, isToolOfClient, piecesOfMessage, readAnthropic } from
 
 const request: RequestFormat = {
   title: 'Messages',
-  routes: [{ end: '/messages' }],
+  routes: [{ end: '/messages' }, { end: 'rawpredict', inside: '/anthropic/models/claude' }],
   withoutCalls: [
     ...['POST /messages/count_tokens', 'GET /models', 'GET /models/*', 'GET /api/hello'],
     ...['GET /files', 'GET /files/*', 'POST /files', 'DELETE /files/*'],

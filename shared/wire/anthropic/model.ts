@@ -14,7 +14,7 @@ export const anthropicModel = {
   answer: {
     reader: answerReader(messageAnswers),
     write: writeMessage,
-    usage: 'usage',
+    counted: (body, usage) => ({ ...body, usage }),
     messages: (body) => [body],
   },
   stream: {

@@ -15,7 +15,7 @@ export const geminiModel = {
   answer: {
     reader: answerReader(geminiAnswers),
     write: writeResponse,
-    usage: 'usageMetadata',
+    counted: (body, usageMetadata) => ({ ...body, usageMetadata }),
     messages: ({ candidates }) =>
       objectsIn({ candidates }, 'candidates').flatMap(({ content }) =>
         isObject(content) ? [content] : [],

@@ -1,6 +1,5 @@
-// Maps the objects of Ollama's answers to part events. Owns: the content of an object, the end of the
-// answer and its validity.
-// OLLAMA-EVENTS-1. Each call is whole. An object with `done: true` ends an answer, and nothing else does.
+// Maps the objects of Ollama's answers to part events. Each call is whole. An object with `done: true` ends
+// an answer, and nothing else does. Owns: the content of an object, the end of the answer.
 
 import type { PartEvent } from '../../contract/messages.ts'
 import { isObject } from '../../lib/json/json-object.ts'

@@ -12,7 +12,7 @@ export const ollamaModel = {
   answer: {
     reader: answerReader(ollamaAnswers),
     write: writeResponse,
-    usage: undefined,
+    counted: (body, usage) => ({ ...body, ...usage }),
     messages: ({ message }) => (isObject(message) ? [message] : []),
   },
   stream: { framing: jsonLines, events: ollamaLines },

@@ -16,7 +16,7 @@ export const openaiChatModel = {
   answer: {
     reader: answerReader(chatAnswers),
     write: writeCompletion,
-    usage: 'usage',
+    counted: (body, usage) => ({ ...body, usage }),
     messages: messagesIn,
   },
   stream: {

@@ -14,7 +14,7 @@ export const openaiResponsesModel = {
   answer: {
     reader: answerReader(responseAnswers),
     write: writeResponse,
-    usage: 'usage',
+    counted: (body, usage) => ({ ...body, usage }),
     messages: ({ output }) => listIn(output),
   },
   stream: { framing: serverSentEvents({ isNamed: true }), events: responseEvents },

@@ -57,7 +57,7 @@ type StrictParts = Pick<StrictAnswer, 'items' | 'finish' | 'vendor' | 'rawUsage'
 
 export type StrictFormat = {
   /** An event that only keeps the connection alive, printed. */
-  ping: string
+  ping: string | Uint8Array
   /** Throws a StrictFault. */
   whole(body: Json): StrictAnswer
   stream(): StrictReader

@@ -188,10 +188,12 @@ export const geminiCli: Program = {
     GEMINI_API_KEY: 'dummy',
     GEMINI_CLI_TRUST_WORKSPACE: 'true',
   }),
-  // Without this setting it takes the address for a gateway, and asks for a login.
+  // Without the first setting it takes the address for a gateway, and asks for a login. Without the
+  // second it ends a run after five equal calls itself.
   files: () => ({
     'work/.gemini/settings.json': JSON.stringify({
       security: { auth: { selectedType: 'gemini-api-key' } },
+      model: { disableLoopDetection: true },
     }),
   }),
   args: (text) => ['-p', text, '--yolo', '-m', 'gemini-2.5-pro'],

@@ -41,6 +41,7 @@ import {
   type SentRequest,
   sentRequest,
 } from './sent-request.ts'
+import { refuseSigned } from './signed-requests.ts'
 import { unjudgedKindOf } from './unjudged/unjudged-path.ts'
 import { createUnjudgedTally } from './unjudged/unjudged-tally.ts'
 import { createVeto, type VetoOptions } from './veto/veto.ts'
@@ -98,7 +99,10 @@ export function createProxy({
     if (answers.kind !== 'api') {
       const { method = 'GET' } = incoming
       const isCovered = veto?.covers(incoming.headers) ?? false
-      if (isCovered && answers.kind !== 'no-calls') throw unjudgedPath(method, path)
+      if (isCovered && answers.kind !== 'no-calls') {
+        unjudged.refuse(name, unjudgedKindOf(method, path))
+        throw unjudgedPath(method, path)
+      }
       const isUnknown = answers.kind === 'unknown'
       if (isUnknown) unjudged.add(name, unjudgedKindOf(method, path))
       const note = noteWith(isUnknown ? 'unjudged' : undefined, isCovered)
@@ -120,6 +124,7 @@ export function createProxy({
     signal: AbortSignal,
   ): Promise<void> {
     const { path, api } = route
+    refuseSigned(incoming.headers, upstream.url)
     const bytes = await bytesOf(incoming, limits.frontBodyBytesMax)
     const plain = await readable(bytes, incoming)
     const sent = plain && sentRequest(api, path, plain)

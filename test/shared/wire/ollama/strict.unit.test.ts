@@ -1,4 +1,4 @@
-// The strict reading of Ollama's answers, and their printing.
+// The strict reading of Ollama's answers, and their printing: FRAMING-1, OLLAMA-STRICT-1 and OLLAMA-STRICT-2.
 
 import { describe, expect, it } from '@jest/globals'
 import { callsOfAnswer, textOfAnswer } from '../../../../shared/wire/exchange.ts'

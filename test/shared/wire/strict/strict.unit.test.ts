@@ -467,7 +467,7 @@ describe.each(vetoed.map((format) => [format.name, format] as const))(
       client.denied({ ...answer, rawUsage: first.rawUsage })
       const own = ownAttempt(format, client, ownAnswer('w', 'm', 'Weir ends it.'))
       const all = read(format.strict, [...before, ...own]).answer
-      expect(all).toMatchObject({ id: first.id, model: first.model, stop: 'end' })
+      expect(all).toMatchObject({ id: answer.id, model: answer.model, stop: 'end' })
       expect(textOfAnswer(all).replace('\n\n', '')).toBe('Hi.Weir ends it.')
       expect(callsOfAnswer(all)).toEqual([])
       expect(all.usage).toEqual(usage)

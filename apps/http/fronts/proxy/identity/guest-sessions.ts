@@ -20,6 +20,7 @@ import type { Json } from '../../../../../shared/wire/format.ts'
 import type { ModelFormat } from '../../../../../shared/wire/proxied.ts'
 import { HttpError } from '../../../http-error.ts'
 import { callsIn, historyOf } from '../sent-request.ts'
+import { signerOf } from '../signed-requests.ts'
 
 /** A request of a client of this guest. */
 export type ClientRequest = {
@@ -72,7 +73,8 @@ export function guestSessions(log: Logger): GuestSessions {
   const warned = newest<true>(limits.frontSessionsMax)
 
   function ownerOf({ agent, headers }: Pick<ClientRequest, 'agent' | 'headers'>): string {
-    const key = keyHeaders.map((name) => headerText(headers, name)).find((text) => text) ?? ''
+    const sent = keyHeaders.map((name) => headerText(headers, name)).find((text) => text) ?? ''
+    const key = signerOf(sent) ?? sent
     return createHmac('sha256', processKey)
       .update(JSON.stringify([agent, key]))
       .digest('hex')

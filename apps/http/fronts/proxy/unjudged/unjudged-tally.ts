@@ -12,6 +12,8 @@ import type { ConversationOf } from '../request-budget.ts'
 export type UnjudgedTally = {
   /** Counts one request of this guest. `kind`: as unjudgedKindOf names it. */
   add(agent: string, kind: string): void
+  /** Warns of requests that a veto refuses, once for each kind. */
+  refuse(agent: string, kind: string): void
   /** Resolves once all counts are in the log, or it did not take them. */
   settled(): Promise<void>
 }
@@ -27,6 +29,7 @@ export function createUnjudgedTally({
   log: Logger
 }): UnjudgedTally {
   const kinds = new Set<string>()
+  const refused = new Set<string>()
   /** By guest and kind. */
   const counts = new Map<string, Map<string, number>>()
   let reporting = Promise.resolve()
@@ -74,6 +77,12 @@ export function createUnjudgedTally({
       log.warn({ agent, kind: name }, warning)
       void reportNow()
     },
+    refuse(agent, kind) {
+      const name = refused.size < limits.unjudgedKindsMax ? kind : otherPaths
+      if (refused.has(kind) || refused.has(name)) return
+      refused.add(name)
+      log.warn({ agent, kind: name }, refusal)
+    },
     async settled() {
       await reportNow()
     },
@@ -87,3 +96,6 @@ const unjudgedThread = { conversation: 'unjudged', turn: undefined, holds: false
 
 const warning =
   'requests of this kind pass unjudged: Weir ends no loop in them and holds no call; weir conversations counts them'
+
+const refusal =
+  'requests of this kind are refused: Weir cannot judge the calls in their answers; without --veto they pass unjudged'

@@ -196,11 +196,7 @@ export function vetoRun(
       return
     }
     const written = api.answer.write(answer)
-    const { usage: member } = api.answer
-    const own = {
-      ...written,
-      ...(member === undefined || usage === undefined ? usage : { [member]: usage }),
-    }
+    const own = usage === undefined ? written : api.answer.counted(written, usage)
     const list = ['content-type', 'application/json', 'x-weir', note, ...attempts.header()]
     client.whole(200, list, own)
     if (!isNamed && identity !== undefined) identities.goesOn(clientRequest, own, identity)

@@ -6,6 +6,8 @@ const at = (method: string, path: string) => {
   return found.kind === 'api' ? found.api.request.routes[0]?.end : found.kind
 }
 
+const vertex = '/v1/projects/p/locations/l/publishers'
+
 describe('the API at a path', () => {
   it.each([
     '/v1/chat/completions',
@@ -26,6 +28,24 @@ describe('the API at a path', () => {
 
   it.each([
     ['POST', '/v1/messages?beta=true', '/messages'],
+    ['POST', '/anthropic/v1/messages', '/messages'],
+    ['POST', `${vertex}/anthropic/models/claude-x@1:rawPredict`, '/messages'],
+    ['POST', `${vertex}/anthropic/models/claude-x:streamRawPredict`, '/messages'],
+    ['POST', `${vertex}/mistralai/models/x:rawPredict`, 'unknown'],
+    ['POST', `${vertex}/anthropic/models/count-tokens:rawPredict`, 'unknown'],
+    ['POST', `${vertex}/google/models/g:generateContent`, ':generatecontent'],
+    ['POST', `${vertex}/google/models/g:streamGenerateContent?alt=sse`, ':generatecontent'],
+    ['POST', '/v1/projects/p/locations/l/endpoints/openapi/chat/completions', '/chat/completions'],
+    ['POST', '/openai/v1/chat/completions?api-version=preview', '/chat/completions'],
+    ['POST', '/models/chat/completions?api-version=2026-01-01', '/chat/completions'],
+    ['POST', '/openai/responses?api-version=2026-01-01', '/responses'],
+    ['POST', '/openai/v1/responses', '/responses'],
+    ['POST', '/model/anthropic.claude-x-v1%3A0/converse', '/converse'],
+    ['POST', '/model/us.x/converse-stream', '/converse'],
+    ['POST', '/model/arn%3Aaws%3Ax%2Fy/converse', '/converse'],
+    ['POST', '/converse', 'unknown'],
+    ['POST', '/model/m/invoke', 'unknown'],
+    ['POST', '/model/m/count-tokens', 'no-calls'],
     ['POST', '/v1/responses', '/responses'],
     ['POST', '/v1beta/models/gemini-x:generateContent?key=k', ':generatecontent'],
     ['POST', '/v1beta/models/gemini-x:streamGenerateContent?alt=sse', ':generatecontent'],

@@ -54,6 +54,14 @@ describe('the tally of unjudged requests', () => {
     expect([...conversations]).toEqual(['unjudged'])
   })
 
+  it('warns once of each kind that a veto refuses, up to its limit, and counts none', async () => {
+    const { tally, counts, warned } = world()
+    for (let n = 0; n < 1_000; n += 1) tally.refuse('a', `POST /${n % 500}`)
+    await tally.settled()
+    expect(warned('are refused')).toBe(limits.unjudgedKindsMax + 1)
+    expect(counts.size).toBe(0)
+  })
+
   it('counts kinds beyond its limit as one', async () => {
     const { tally, counts, warned } = world()
     for (let n = 0; n < 1_000; n += 1) tally.add('a', `POST /${n}`)

@@ -1,0 +1,22 @@
+// Requests with a signature of AWS (SigV4). The signature covers the address that the client used, which
+// is the proxy's, so AWS refuses it.
+
+import type { IncomingHttpHeaders } from 'node:http'
+import { HttpError } from '../../http-error.ts'
+
+/** The id of the key that signed. Undefined: the header has no signature. */
+export function signerOf(authorization: string | undefined): string | undefined {
+  return /^aws4-\S+\s+credential=([^/,\s]+)/i.exec(authorization ?? '')?.[1]
+}
+
+/** Throws 400 for a signed request to AWS. Other servers may accept one. `url`: of the upstream. */
+export function refuseSigned({ authorization }: IncomingHttpHeaders, url: string): void {
+  const { hostname } = new URL(url)
+  const isOfAws = /(^|\.)amazonaws\.com(\.cn)?$/i.test(hostname)
+  if (!isOfAws || signerOf(authorization) === undefined) return
+  throw new HttpError(
+    400,
+    'proxy.signature',
+    `the signature of this request covers the address of Weir, so ${hostname} would refuse it: use an API key of Bedrock (AWS_BEARER_TOKEN_BEDROCK)`,
+  )
+}
