@@ -109,6 +109,13 @@ export type GuestConversation = {
    * its calls, for this reason.
    */
   endTurn(refusal?: string): Promise<void>
+  /**
+   * The agent that this call started goes on after its result, as the conversation `child` of this guest.
+   * Its place under the caps of the tree comes back when a turn of that conversation ends.
+   */
+  goesOn(callId: string, child: string): void
+  /** A child that went on has ended, and nothing else shows its end. */
+  childEnded(child: string): Promise<void>
   /** The agent has answered its user, and the front does not see the text. */
   finishTurn(): Promise<void>
 }

@@ -15,6 +15,7 @@
 import { hash } from 'node:crypto'
 import type { Reservation } from '../../services/llm-gateway/performer/budgets/reservation.ts'
 import type { Guest } from '../../shared/agents/guest.ts'
+import type { CallEnding } from '../../shared/contract/call/call-endings.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -72,6 +73,7 @@ import {
   toolsFor,
 } from './history/history.ts'
 import type { GuestBudgets } from './log/guest-budgets.ts'
+import type { GuestChildren } from './log/guest-children.ts'
 import { codeOfDenial, codeOfWait } from './verdict-code.ts'
 
 export type ThreadOptions = {
@@ -88,7 +90,7 @@ export type ThreadOptions = {
   /** No request shows the rounds of this turn. Each answer is a round after the one before it. */
   isUnshown?: boolean | undefined
   /** The secrets of the client's request, such as its key. Its records hide them. */
-  secrets?: readonly string[] | undefined
+  secrets?: (() => readonly string[]) | undefined
 }
 
 /**
@@ -139,7 +141,8 @@ type Given = {
 
 const notGiven: Given = { owner: undefined, calls: new Set(), isSettled: false }
 
-type StoppedRound = { key: string; mayRun: ReadonlySet<number>; place?: GuestTurn }
+type HostRound = { number: HistoryPlace; host: string | undefined }
+type DecidedRound = { key: string; mayRun: ReadonlySet<number>; place?: GuestTurn }
 
 /** Makes the conversations of one front. */
 export type Threads = (id: ConversationId, options: ThreadOptions) => GuestThread
@@ -148,6 +151,8 @@ export type ThreadsOptions = {
   front: Front
   /** Undefined: no budget counts. */
   budgets?: GuestBudgets
+  /** Undefined: no cap of a tree holds. */
+  children?: GuestChildren
   /** Default `reserve`. */
   counting?: BudgetCounting | undefined
   /** Whether an equal answer gets `guest.repeated` (FRONT-5). Default: if the front does not reserve. */
@@ -176,6 +181,7 @@ export function waitingOf({
 export function createThreads({
   front,
   budgets,
+  children,
   counting = 'reserve',
   givesOnce = counting !== 'reserve',
   agent,
@@ -304,7 +310,7 @@ export function createThreads({
     async function givenTo(
       answer: object,
       verdicts: CallVerdict[],
-      { number, ...round }: { number: HistoryPlace; key: string; place: GuestTurn },
+      { number, host, ...round }: Omit<DecidedRound, 'mayRun'> & HostRound,
     ): Promise<CallVerdict[]> {
       const name = `${id} ${number.turn} ${number.round}`
       const last = given.get(name) ?? notGiven
@@ -317,7 +323,9 @@ export function createThreads({
       }
       given.set(name, claim) // before the stops are read: an equal answer may come meanwhile
       try {
-        const now = await withStops(verdicts, { ...round, mayRun: last.calls })
+        const decided = { ...round, mayRun: last.calls }
+        const going = await withStops(verdicts, decided)
+        const now = await withPlaces(going, { ...decided, number, host })
         claim.calls = new Set([...last.calls, ...allowedIn(now)])
         return now
       } catch (error) {
@@ -326,22 +334,41 @@ export function createThreads({
       }
     }
 
-    /** Keeps FRONT-5. `key`: of the round. `mayRun`: the calls that the agent may run already. */
-    async function withStops(
-      verdicts: CallVerdict[],
-      { key, mayRun, place = lastTurn }: StoppedRound,
-    ): Promise<CallVerdict[]> {
+    /** Keeps FRONT-5. */
+    async function withStops(verdicts: CallVerdict[], round: DecidedRound): Promise<CallVerdict[]> {
       if (allowedIn(verdicts).length === 0) return verdicts
       const stops = await front.stops(id)
-      if (stops.length === 0) return verdicts
+      return withDenials(verdicts, round, ({ name }) => {
+        const stop = stopOfCall(stops, name)
+        return stop && stoppedCall(stop, false)
+      })
+    }
+
+    /** Denies calls that would start more agents than their tree may have. */
+    async function withPlaces(
+      verdicts: CallVerdict[],
+      { number, host, ...round }: DecidedRound & HostRound,
+    ): Promise<CallVerdict[]> {
+      const of = { conversation: id, ...number, host, mayRun: round.mayRun }
+      const denials = await children?.denialsIn(verdicts, of)
+      if (denials === undefined) return verdicts
+      return withDenials(verdicts, round, (_, at) => denials.get(at))
+    }
+
+    /** `denialOf`: of an allowed call. `key`: of the round. `mayRun`: the calls that the agent may run already. */
+    async function withDenials(
+      verdicts: CallVerdict[],
+      { key, mayRun, place = lastTurn }: DecidedRound,
+      denialOf: (own: CallVerdict, at: number) => CallEnding | undefined,
+    ): Promise<CallVerdict[]> {
       const nthOf = occurrences()
       const results: ResultRecord[] = []
       const now = verdicts.map((own, at): CallVerdict => {
         const { callId, name, verdict } = own
         const nth = nthOf(callId)
-        const stop = verdict === 'allow' ? stopOfCall(stops, name) : undefined
-        if (stop === undefined) return own
-        const { text, reason } = stoppedCall(stop, false)
+        const denial = verdict === 'allow' ? denialOf(own, at) : undefined
+        if (denial === undefined) return own
+        const { text, reason } = denial
         // The log has offered the call, so it may have run elsewhere: it is never `skipped`.
         if (!mayRun.has(at)) results.push(resultRecord({ callId, nth, status: 'error', text }, key))
         return { callId, name, verdict: 'deny', text, code: 'call.denied', reason }
@@ -349,7 +376,7 @@ export function createThreads({
       if (results.length > 0)
         await front
           .report(place, { results, phase: 'running' })
-          .catch((error: unknown) => log.warn({ err: error }, 'a stopped call was not reported'))
+          .catch((error: unknown) => log.warn({ err: error }, 'a denied call was not reported'))
       return now
     }
 
@@ -372,6 +399,9 @@ export function createThreads({
           keys: history.former.rounds.map(({ key }) => key),
           results: history.former.rounds.slice(-1).flatMap(resultsIn),
         }
+        if (children !== undefined)
+          for (const { callId } of history.rounds.at(-1)?.results ?? [])
+            await children.ended(id, callId)
         const place = turnIn(history)
         const silence = silenceIn(place)
         const unseen = silence && roundKey(silence.words, silence.n)
@@ -441,7 +471,9 @@ export function createThreads({
           const decided = verdictsFrom(round, verdicts, { refuses, isPoll })
           const number = verdicts?.place
           const own =
-            number === undefined ? decided : await givenTo(answer, decided, { number, key, place })
+            number === undefined
+              ? decided
+              : await givenTo(answer, decided, { number, host: answer.request.host, key, place })
           const result = ofEach(spoken.calls, calls, own, refuses)
           if (blocking && !isPoll && verdicts?.isSettled !== true && refuses)
             await giveUp(place, round, own)
@@ -465,6 +497,7 @@ export function createThreads({
           resultRecord(result, sentCalls.get(callName(result))?.key ?? ''),
         )
         if (records.length > 0) await front.report(lastTurn, { results: records, phase: 'running' })
+        for (const { callId } of results) await children?.ended(id, callId)
       },
 
       async verdictNow(verdict) {
@@ -479,12 +512,22 @@ export function createThreads({
         await front.report(lastTurn, { results: [], phase: 'running', unjudged })
       },
 
+      goesOn(callId, child) {
+        children?.goesOn(id, callId, conversationOfGuest(agent.name, child))
+      },
+
+      async childEnded(child) {
+        await children?.ended(conversationOfGuest(agent.name, child))
+      },
+
       async endTurn(refusal = '') {
+        await children?.ended(id)
         const refusalClass = refusal === '' ? null : 'no_progress'
         await front.report(lastTurn, { results: [], phase: 'turn_end', refusal, refusalClass })
       },
 
       async finishTurn() {
+        await children?.ended(id)
         await front.report(lastTurn, { results: [], phase: 'turn_end', answered: true })
       },
     }

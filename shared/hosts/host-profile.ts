@@ -16,6 +16,17 @@ export type HookCallChange = {
   as: { tool: string; member: string }
 }
 
+/**
+ * `child`: the member of a result that names an agent that goes on. `over`: in the result of one that does
+ * not. `reports`: tools whose results have the state of each agent in `status`.
+ */
+export type AgentStarts = {
+  tools: readonly string[]
+  child?: string
+  over?: { member: string; value: string }
+  reports?: readonly string[]
+}
+
 export type HostProfile = {
   name: string
   /** Its name for people. */
@@ -34,6 +45,8 @@ export type HostProfile = {
     /** Whether requests with another first text share the session with the main agent. */
     hasSideRequests: boolean
   }
+  /** The tools that start agents. Undefined: none are known. */
+  starts?: AgentStarts
   /** Tools whose repeated calls wait for something that runs. */
   pollers: readonly string[]
   /** Texts that it writes in messages of the user. They open no turn. Undefined: it writes none. */

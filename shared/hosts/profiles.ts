@@ -15,6 +15,11 @@ export const claudeCode: HostProfile = {
     turn: [],
     hasSideRequests: true,
   },
+  starts: {
+    tools: ['Agent', 'Task'],
+    child: 'agentId',
+    over: { member: 'status', value: 'completed' },
+  },
   pollers: ['BashOutput', 'TaskOutput', 'AgentOutputTool'],
   rewriting: {
     unread: { member: '__unparsedToolInput', text: 'raw' },
@@ -41,6 +46,16 @@ export const hostProfiles: readonly HostProfile[] = [
       turn: [{ header: codexMetadata, member: 'turn_id' }],
       hasSideRequests: false,
     },
+    starts: {
+      tools: ['spawn_agent', 'multi_agent_v1.spawn_agent', 'multi_agent_v1spawn_agent'],
+      child: 'agent_id',
+      reports: [
+        'wait_agent',
+        'multi_agent_v1wait_agent',
+        'close_agent',
+        'multi_agent_v1close_agent',
+      ],
+    },
     pollers: ['write_stdin', 'wait'],
     hookCalls: [
       { tool: 'exec_command', member: 'cmd', as: { tool: 'Bash', member: 'command' } },
@@ -58,6 +73,7 @@ export const hostProfiles: readonly HostProfile[] = [
       parent: [{ header: 'x-parent-session-id' }],
       hasSideRequests: false,
     },
+    starts: { tools: ['task'] },
     pollers: [],
   },
   {

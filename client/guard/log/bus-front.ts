@@ -11,6 +11,8 @@ import type { StageName } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { newest } from '../../../shared/lib/newest.ts'
+import { budgetLog } from '../../../shared/runtime/budgets/budget-log.ts'
+import { childPlaces } from '../../../shared/runtime/budgets/child-places.ts'
 import type { LedgerReader } from '../../../shared/runtime/budgets/ledger-reader.ts'
 import { policyReader } from '../../../shared/runtime/settings/policy-reader.ts'
 import { createFront } from '../front.ts'
@@ -24,6 +26,7 @@ import {
 } from '../guest-thread.ts'
 import { type Activity, linkOn } from './guest-activity.ts'
 import { guestBudgets } from './guest-budgets.ts'
+import { guestChildren } from './guest-children.ts'
 
 /** The stages that judge guests. The others have nothing to do for them. */
 export const stagesOfGuests: readonly StageName[] = [
@@ -79,28 +82,43 @@ export function frontOn({
   const { blocking, refuses } = waiting
   const read = policyReader({ bus, topicPrefix })
   const parents = newest<Parent>(limits.guestsOpenMax)
+  const policy = async (conversation: ConversationId): Promise<Policy> => {
+    const own = { ...agent.settings.policy, parent: parents.get(conversation) ?? null }
+    const found = await policyInForce(read, { agent: agent.name, conversation, own, log })
+    if (typeof found !== 'string') return found
+    throw new WeirError('settings.invalid', found) // keeps R6
+  }
   const front = createFront({
     link: linkOn({ bus, topicPrefix, partitions }, { activity, log }),
     agent,
     blocking,
     secrets,
-    policy: async (conversation): Promise<Policy> => {
-      const own = { ...agent.settings.policy, parent: parents.get(conversation) ?? null }
-      const policy = await policyInForce(read, { agent: agent.name, conversation, own, log })
-      if (typeof policy !== 'string') return policy
-      throw new WeirError('settings.invalid', policy) // keeps R6
-    },
+    policy,
   })
   const budgets = guestBudgets({
     bus,
     topicPrefix,
     agent: agent.name,
     read,
+    policy,
     reader: ledgers,
     refuses,
     log,
   })
-  const threads = createThreads({ ...waiting, front, budgets, counting, givesOnce, agent, log })
+  const context = { budgets: budgetLog({ bus, topicPrefix, log }), clock: bus.clock, log }
+  const children = blocking
+    ? guestChildren({ places: childPlaces(context, ledgers), policy })
+    : undefined
+  const threads = createThreads({
+    ...waiting,
+    front,
+    budgets,
+    ...(children && { children }),
+    counting,
+    givesOnce,
+    agent,
+    log,
+  })
 
   /** The callers of a conversation never change, so the last ones that a host named stay. */
   function placed(conversation: ConversationId, options: ThreadOptions): ConversationId {

@@ -7,7 +7,10 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import { budgetsInForce } from '../../../services/llm-gateway/performer/budgets/in-force.ts'
+import {
+  budgetsInForce,
+  withTreeCaps,
+} from '../../../services/llm-gateway/performer/budgets/in-force.ts'
 import {
   contentTokens,
   type Reservation,
@@ -16,7 +19,7 @@ import {
 import type { Bus } from '../../../shared/contract/bus.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import type { BudgetUse, Usage } from '../../../shared/contract/messages.ts'
+import type { BudgetUse, Policy, Usage } from '../../../shared/contract/messages.ts'
 import { budgetKeyPrefix, pricesKey } from '../../../shared/contract/topology.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { budgetLog } from '../../../shared/runtime/budgets/budget-log.ts'
@@ -26,6 +29,7 @@ import type { Failed } from '../../../shared/wire/exchange.ts'
 import { formatNamed } from '../../../shared/wire/formats.ts'
 import { contentOf } from '../formats.ts'
 import type { AnyGuestRequest } from '../guest-conversation.ts'
+import { guestTree } from './guest-children.ts'
 
 /** A model request that a guest is about to send. */
 export type GuestUse = {
@@ -52,6 +56,8 @@ export type GuestBudgetsOptions = {
   topicPrefix: string
   agent: string
   read: ReturnType<typeof policyReader>
+  /** In force now. */
+  policy: (conversation: ConversationId) => Promise<Pick<Policy, 'tree' | 'parent'>>
   /** One for all fronts of a process. */
   reader: LedgerReader
   /** Whether calls are denied when Weir does not answer. */
@@ -65,6 +71,7 @@ export function guestBudgets({
   topicPrefix,
   agent,
   read,
+  policy,
   reader,
   refuses,
   randomId = randomUUID,
@@ -80,7 +87,9 @@ export function guestBudgets({
       ({ window, subject }) =>
         (place !== undefined || window !== 'turn') && (isNamed || subject !== conversation),
     )
-    return { kind: 'found' as const, ...found, budgets }
+    const { tree, parent } = await policy(conversation)
+    const capped = withTreeCaps({ ...found, budgets }, isNamed ? tree : null)
+    return { kind: 'found' as const, ...capped, tree: guestTree({ conversation, parent }) }
   }
 
   async function reserve(use: GuestUse): Promise<Reservation | Failed | undefined> {
@@ -94,6 +103,7 @@ export function guestBudgets({
       reader,
       reportReached: onReached,
       id: { conversation, turn, round, attempt: randomId() },
+      tree: found.tree,
       model: modelOf(request, baseUrl),
       bound: boundOf(request),
       // A front that sees no request has no price to refuse.

@@ -19,6 +19,8 @@ export type Asked =
   | ({ kind: 'after'; id: string; answer: GuestAnswer } & Asking)
   | { kind: 'results'; id: string; results: GuestResult[] }
   | { kind: 'end'; id: string }
+  | { kind: 'goes-on'; id: string; callId: string; child: string }
+  | { kind: 'child-ended'; id: string; child: string }
   | { kind: 'finish'; id: string }
 
 export const noAdvice: Omit<Advice, 'applied'> = {
@@ -54,6 +56,12 @@ export function scriptedGuard({
         asked.push({ kind: 'before', id, turn, ...place, request })
         const given = { ...noAdvice, applied: request.body, ...(await before(request, signal)) }
         return given.action === 'end' ? { ...given, userText: endedForUser(given) } : given
+      },
+      goesOn(callId, child) {
+        asked.push({ kind: 'goes-on', id, callId, child })
+      },
+      async childEnded(child) {
+        asked.push({ kind: 'child-ended', id, child })
       },
       async afterModel(asWritten) {
         checkRequest(asWritten.request, 'afterModel')

@@ -42,6 +42,8 @@ export function scriptedConversation({
       return judge(answer, answered.length)
     },
     reportResults: async () => {},
+    goesOn: () => {},
+    childEnded: async () => {},
     endTurn: async () => {},
     finishTurn: async () => {},
   }

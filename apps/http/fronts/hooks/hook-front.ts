@@ -16,6 +16,8 @@ import type {
   GuestPlaceOptions,
 } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
+import { hostNamed } from '../../../../shared/hosts/hosts.ts'
+import { agentsThatEnded, agentThatGoesOn } from '../../../../shared/hosts/started-agents.ts'
 import type { Clock } from '../../../../shared/lib/clock.ts'
 import { newest } from '../../../../shared/lib/newest.ts'
 import { pause } from '../../../../shared/lib/pause.ts'
@@ -240,6 +242,21 @@ async function reportEnd(
     .catch((error: unknown) => log.warn({ err: error }, 'an end of a turn was not reported'))
 }
 
+/** Agents in the background: one that goes on after its call, and those that the result reports as over. */
+async function noteAgents(
+  conversation: GuestConversation,
+  { session, host }: HookPayload,
+  round: CallRound | undefined,
+  { callId, text }: HookResult,
+): Promise<void> {
+  const profile = hostNamed(host)
+  const tool = round?.calls.find(({ id }) => id === callId)?.name ?? ''
+  const child = agentThatGoesOn(profile, tool, text)
+  if (child !== undefined) conversation.goesOn(callId, `${session}:${child}`)
+  for (const over of agentsThatEnded(profile, tool, text))
+    await conversation.childEnded(`${session}:${over}`)
+}
+
 function noteEnd(seen: Seen, turn: string | undefined, advice: Advice): void {
   const { action, reason, userText } = advice
   if (action === 'end') seen.ended = { turn, reason, userText }
@@ -390,6 +407,7 @@ async function adviceAfter(
   for (const result of results) {
     const round = seen.rounds.get(result.callId)
     if (round?.results.has(result.callId)) continue // the first counts
+    await noteAgents(conversation, payload, round, result)
     round?.results.set(result.callId, result)
     if (round !== undefined && isComplete(round)) finished.add(round)
     else early.push(result)

@@ -293,6 +293,36 @@ describe('a hook before a call', () => {
   })
 })
 
+describe('a call that starts an agent', () => {
+  it('keeps its place for an agent in the background, until that ends', async () => {
+    const guard = scriptedGuard({ after: runAll })
+    const hook =
+      (host: string): Hook =>
+      (kind, body) =>
+        front.answer(
+          { agent: host, guard },
+          { ...hookPayloadOf(kind, body), host },
+          new AbortController().signal,
+        )
+    const [claude, codex] = [hook('claude-code'), hook('codex')]
+    const agent = { ...pre('c1'), tool_name: 'Agent' }
+    await alone(claude('pre', agent))
+    const launched = { status: 'async_launched', agentId: 'a7' }
+    await claude('post', { ...agent, hook_event_name: 'PostToolUse', tool_response: launched })
+    await claude('stop', { ...session, agent_id: 'a7', hook_event_name: 'SubagentStop' })
+    const wait = { ...pre('c2'), tool_name: 'multi_agent_v1wait_agent' }
+    await alone(codex('pre', wait))
+    const over = JSON.stringify({ status: { t1: { completed: 'Done.' }, t2: 'running' } })
+    await codex('post', { ...wait, hook_event_name: 'PostToolUse', tool_response: over })
+    const kinds = ['goes-on', 'finish', 'child-ended']
+    expect(guard.asked.filter(({ kind }) => kinds.includes(kind))).toEqual([
+      { kind: 'goes-on', id: 's1', callId: 'c1', child: 's1:a7' },
+      { kind: 'finish', id: 's1:a7' },
+      { kind: 'child-ended', id: 's1', child: 's1:t1' },
+    ])
+  })
+})
+
 describe('a hook behind a call', () => {
   it('reports each result, and asks for advice behind the last one of the round', async () => {
     const guard = scriptedGuard({
