@@ -220,6 +220,7 @@ test('the guard of docs/guides/guard-in-typescript.md denies on Fridays only', (
       round: 1,
       agent: 'a',
       time: Date.parse(day),
+      ended: [],
       calls: [
         {
           ordinal: 0,

@@ -1,7 +1,7 @@
 // The data of a report of one conversation: its timeline, the findings about it, and its raw
 // records. Pure.
 
-import { readArguments } from '../../services/loop-detector/evidence/arguments.ts'
+import { readArguments } from '../../shared/contract/identity/arguments.ts'
 import type { CallId } from '../../shared/contract/ids.ts'
 import type { ResultStatus } from '../../shared/contract/messages.ts'
 import { inboxOf } from '../../shared/contract/topology.ts'

@@ -38,13 +38,13 @@ import { type FrontLink, type Inbox, openInbox } from './inbox.ts'
 
 /**
  * `turnKey`: the front's name for the turn. `user`: the text that opened it, if known. `secrets`: those of
- * the client's request, which its records hide.
+ * the client's request, which its records hide. A function, because no copy or log line of it has them.
  */
 export type GuestTurn = {
   conversation: ConversationId
   turnKey: string
   user: string | null
-  secrets?: readonly string[] | undefined
+  secrets?: (() => readonly string[]) | undefined
 }
 
 /** A round as its front knows it. */
@@ -169,11 +169,11 @@ export function createFront(options: FrontOptions): Front {
   }
 
   async function write(
-    { secrets: ofClient = [] }: GuestTurn,
+    { secrets: ofClient }: GuestTurn,
     messages: (GuestRound | GuestResults)[],
   ): Promise<void> {
     if (messages.length === 0) return
-    const hidden = [...secrets, ...ofClient]
+    const hidden = [...secrets, ...(ofClient?.() ?? [])]
     const isWhole = agent.record !== 'calls' && hidden.length === 0
     await link.write(isWhole ? messages : await recorded(messages, agent.record, hidden))
   }

@@ -90,7 +90,7 @@ export type ThreadOptions = {
   /** No request shows the rounds of this turn. Each answer is a round after the one before it. */
   isUnshown?: boolean | undefined
   /** The secrets of the client's request, such as its key. Its records hide them. */
-  secrets?: readonly string[] | undefined
+  secrets?: (() => readonly string[]) | undefined
 }
 
 /**

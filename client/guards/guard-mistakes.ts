@@ -12,6 +12,7 @@ const guardKeys = Object.keys({
   deadlineMs: true,
   onTimeout: true,
   stateKeptMs: true,
+  seesEnds: true,
   external: true,
   judge: true,
 } satisfies Record<keyof Guard, true>)
@@ -57,7 +58,8 @@ function* shapeMistakes(guard: Partial<Record<keyof Guard, unknown>>): Generator
   const unknown = keyFault(guard, guardKeys)
   if (unknown !== undefined)
     yield `the guard has ${unknown}${'mode' in guard ? '. A mode is set by --mode or weir guard mode' : ''}`
-  const { name, version, tools, deadlineMs, onTimeout, judge, stateKeptMs, external } = guard
+  const { name, version, tools, deadlineMs, onTimeout, judge, stateKeptMs, seesEnds, external } =
+    guard
   if (typeof name !== 'string') yield `name ${stated(name)}; must be a text`
   if (typeof version !== 'string') yield `version ${stated(version)}; must be a text`
   if (!Array.isArray(tools)) yield `tools ${stated(tools)}; must be a list of patterns`
@@ -70,10 +72,14 @@ function* shapeMistakes(guard: Partial<Record<keyof Guard, unknown>>): Generator
   if (typeof judge !== 'function') yield `judge ${stated(judge)}; must be a function`
   if (stateKeptMs !== undefined && !(typeof stateKeptMs === 'number' && stateKeptMs >= 0))
     yield `stateKeptMs ${stated(stateKeptMs)}; must be a number of milliseconds`
+  if (seesEnds !== undefined && typeof seesEnds !== 'boolean')
+    yield `seesEnds ${stated(seesEnds)}; must be true or false`
   if (external !== undefined && typeof external !== 'boolean')
     yield `external ${stated(external)}; must be true or false`
   if (external === true && stateKeptMs !== undefined)
     yield 'an external guard keeps no state: remove stateKeptMs'
+  if (external === true && seesEnds === true)
+    yield 'an external guard keeps no state, and sees no ends: remove seesEnds'
 }
 
 function stated(value: unknown): string {

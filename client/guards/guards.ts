@@ -3,6 +3,7 @@
 
 export { default as flowGuard } from '../../services/guards/flow/guard.ts'
 export type { FlowGuardOptions } from '../../services/guards/flow/options.ts'
+export { default as onceGuard, type OnceGuardOptions } from '../../services/guards/once/guard.ts'
 export { default as opaGuard, type OpaGuardOptions } from '../../services/guards/opa/guard.ts'
 export { default as shellGuard } from '../../services/guards/shell/guard.ts'
 export type { ShellGuardOptions } from '../../services/guards/shell/options.ts'

@@ -3,6 +3,7 @@
 
 import type {
   AnyGuard,
+  EndedCall,
   Guard,
   GuardedRound,
   JsonObject,
@@ -39,6 +40,8 @@ export type GivenRound =
       agent?: string
       conversation?: string
       turn?: number
+      /** The ends of earlier calls, for a guard that sees ends. Default: none. */
+      ended?: readonly EndedCall[]
     }
 
 export type JudgedRound<State = unknown> = {
@@ -117,7 +120,7 @@ function roundOf(
   before: readonly number[],
 ): GuardedRound {
   const whole = 'calls' in given ? given : { calls: given }
-  const { calls, at, agent = 'test', conversation = 'test', turn = 0 } = whole
+  const { calls, at, agent = 'test', conversation = 'test', turn = 0, ended = [] } = whole
   const time =
     typeof at === 'string' ? Date.parse(at) : (at ?? (before.at(-1) ?? firstTime - 60_000) + 60_000)
   if (!Number.isFinite(time)) throw new Error(`${at} is no time; write an ISO date or milliseconds`)
@@ -134,6 +137,7 @@ function roundOf(
     round: before.length + 1,
     agent,
     time,
+    ended: [...ended],
     calls: judged.map(({ ordinal, name, source = 'done', enforced = true, ...call }) => ({
       ordinal,
       name,

@@ -283,8 +283,9 @@ export function declarationHash(declaration: Declaration): string {
 /** '' if there are none. A program that makes its own declarations may omit them. */
 function hintsText({ hints }: Declaration): string {
   if (hints === null || hints === undefined) return ''
-  const { mutates, ignoreFields, loopKey, denial, labels = [], client = false } = hints
+  const { mutates, ignoreFields, loopKey, denial, labels = [], client = false, once = null } = hints
   const older = [mutates, ignoreFields, loopKey, denial] // and the hash of older records
+  if (once !== null) return JSON.stringify([...older, labels, client, once.by, once.forMs])
   if (client) return JSON.stringify([...older, labels, 'client'])
   return JSON.stringify(labels.length === 0 ? older : [...older, labels])
 }

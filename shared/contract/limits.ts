@@ -356,6 +356,11 @@ export const limits = {
    */
   guardStateBytesMax: 64 * KiB,
   guardStatesMax: 100_000,
+  /** Of a conversation for a guard that sees ends: calls that it follows, and bytes of a result's text. */
+  guardFollowedCallsMax: 256,
+  guardEndTextBytesMax: 2 * KiB,
+  /** The longest time for which an earlier call of a `once` tool counts, 30 days. */
+  onceMsMax: 30 * 24 * 60 * minute,
   guardStateKeptMs: 60 * minute,
   /** Bytes of a policy of the opa guard, also uncompressed, and pages of its memory, 64 KiB each. */
   opaBundleBytesMax: 64 * MiB,

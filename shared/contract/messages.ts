@@ -2352,6 +2352,16 @@ export type ModelPrice = {
   cacheWriteTokens: number
 }
 
+/** How often a tool may run with equal values: once. */
+export type OnceRule = {
+  /**
+   * the arguments whose values count, in the notation of loopKey; empty: those that identify a call
+   */
+  by: string[]
+  /** milliseconds for which an earlier call counts */
+  forMs: number
+}
+
 /** A conversation whose history is the beginning of the history of a fork. */
 export type Origin = {
   /** the conversation, which has the fork's tenant and partition */
@@ -2726,6 +2736,10 @@ export type ToolHints = {
   labels: string[]
   /** whether the client of the conversation runs it, and not an executor */
   client: boolean
+  /**
+   * the rule for a tool that must not run twice with equal values, for the guard once; null: none
+   */
+  once: OnceRule | null
 }
 
 /**

@@ -38,6 +38,8 @@ export function reasonOfDenial(guard: string, code: string): string {
 }
 
 export const notOffered = 'this tool was not offered.'
+export const withoutOnce =
+  'this tool must not run twice, and the guard "once" that sees to it is not in force.'
 export const notWhole = 'its arguments did not arrive whole.'
 export const noToolDeclared = 'the executor has no tool with this declaration.'
 export const noClientToolDeclared = 'the executor has no tool of a client with this declaration.'

@@ -1,7 +1,8 @@
 // Endings that the kinds of tools share, so that the model reads the same text for the same event.
 
 import { outcomeUnknown } from '../contract/call/call-endings.ts'
-import * as texts from '../model-texts/endings.ts'
+import { cutNote, stoppedBefore as stoppedBeforeText } from '../model-texts/endings.ts'
+import * as texts from '../model-texts/tools.ts'
 import type { Output } from './kept-output.ts'
 import type { RunningTool, ToolEnding } from './tool.ts'
 
@@ -102,7 +103,7 @@ export function notReady({
 export function stoppedBefore(why: string): ToolEnding {
   return {
     status: 'skipped',
-    text: texts.stoppedBefore(why),
+    text: stoppedBeforeText(why),
     reason: `stopped before it began: ${why}`,
   }
 }
@@ -114,5 +115,5 @@ export function neverStarted(ending: ToolEnding): RunningTool {
 
 /** Notes for the model on the differences between the shown and the sent text. */
 export function notes({ bytes, cut, replaced }: Output): string {
-  return (cut ? texts.cutNote(bytes) : '') + (replaced ? texts.bytesReplaced : '')
+  return (cut ? cutNote(bytes) : '') + (replaced ? texts.bytesReplaced : '')
 }

@@ -10,9 +10,9 @@
 // row of 64 KiB shows how much.
 
 import { hash } from 'node:crypto'
-import { readArguments } from '../../services/loop-detector/evidence/arguments.ts'
 import { loopDetector, type Turn } from '../../services/loop-detector/reducer.ts'
 import { defaultPolicy } from '../../shared/agents/agents.ts'
+import { readArguments } from '../../shared/contract/identity/arguments.ts'
 import type { RoundChecked, RoundExecuted } from '../../shared/contract/messages.ts'
 import { callWith, declarationWith, responseWith, resultWith } from '../support/messages.ts'
 import type { Row } from './row.ts'

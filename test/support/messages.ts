@@ -10,6 +10,7 @@ import type {
   GuardVerdict,
   ModelRequest,
   Response,
+  ToolHints,
   UserMessage,
 } from '../../shared/contract/messages.ts'
 
@@ -123,4 +124,15 @@ export function guardVerdictWith(fields: Partial<GuardVerdict> = {}): GuardVerdi
     deadlineMs: 1_000,
     ...fields,
   }
+}
+
+/** The hints of a tool without any. */
+export const noHints: ToolHints = {
+  mutates: null,
+  ignoreFields: [],
+  loopKey: [],
+  denial: null,
+  labels: [],
+  client: false,
+  once: null,
 }

@@ -108,6 +108,7 @@ function declarationsOf({ steps, tools, tool_hints: hints = {} }: Scenario): Dec
         denial: null,
         labels: [],
         client: false,
+        once: null,
       },
     })
   })

@@ -94,7 +94,7 @@ function dropReading(): void {
 
 /** Keeps GUARD-CHILD-3. */
 function noting(loaded: Guard, momentOf: (round: GuardedRound) => Moment): Guard {
-  const { name, version, tools, deadlineMs, onTimeout, stateKeptMs } = loaded
+  const { name, version, tools, deadlineMs, onTimeout, stateKeptMs, seesEnds = false } = loaded
   return {
     name,
     version,
@@ -102,6 +102,7 @@ function noting(loaded: Guard, momentOf: (round: GuardedRound) => Moment): Guard
     deadlineMs,
     onTimeout,
     ...(stateKeptMs !== undefined && { stateKeptMs }),
+    seesEnds,
     judge(state, round) {
       note(round)
       try {

@@ -280,6 +280,7 @@ function hintsOf({
     denial: null,
     labels: [],
     client: false,
+    once: null,
   }
 }
 

@@ -18,6 +18,7 @@ import type {
   VerdictKind,
 } from '../../../shared/contract/messages.ts'
 import { parseId } from '../../../shared/runtime/derived-id.ts'
+import { isEndRecord } from '../../../shared/runtime/guards/call-ends.ts'
 import type { LoadedGuard } from '../guard/guard-answer.ts'
 import type { GuardProcess } from '../guard/guard-process.ts'
 import type { ReadLog, TopicRange } from '../log-range.ts'
@@ -101,12 +102,12 @@ function inForceOf({ name, version, tools, deadlineMs, onTimeout }: LoadedGuard)
 }
 
 /**
- * The record with this guard in force instead of another version of it. Empty if it is no cleared
- * round.
+ * The record with this guard in force instead of another version of it. A guard may learn the end of
+ * a call by each other one.
  */
 function withGuard(record: StoredRecord, guard: GuardInForce): StoredRecord[] {
   const message = messageOf(record.value)
-  if (message?.type !== 'round-cleared') return []
+  if (message?.type !== 'round-cleared') return message && isEndRecord(message) ? [record] : []
   const guards = [...message.policy.guards.filter(({ name }) => name !== guard.name), guard]
   return [{ ...record, value: encode({ ...message, policy: { ...message.policy, guards } }) }]
 }

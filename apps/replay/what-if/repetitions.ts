@@ -1,8 +1,8 @@
 // Counts the successful calls that repeat a call of the same turn: the same tool, arguments and
 // result. They form loops of successes, so they explain false alarms.
 
-import { readArguments } from '../../../services/loop-detector/evidence/arguments.ts'
 import { fingerprint } from '../../../services/loop-detector/evidence/fingerprint.ts'
+import { readArguments } from '../../../shared/contract/identity/arguments.ts'
 import type { RoundOutcome } from '../../../shared/contract/messages.ts'
 import { touch } from '../../../shared/lib/recency.ts'
 

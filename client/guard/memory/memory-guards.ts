@@ -9,11 +9,17 @@ import { decode, encode } from '../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import type { AnyGuard } from '../../../shared/contract/guard/guard.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import type { GuardInForce, GuardVerdict, RoundCleared } from '../../../shared/contract/messages.ts'
+import type {
+  GuardInForce,
+  GuardVerdict,
+  Message,
+  RoundCleared,
+} from '../../../shared/contract/messages.ts'
 import { guardTopicName, keyOf } from '../../../shared/contract/topology.ts'
 import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { formatId } from '../../../shared/runtime/derived-id.ts'
+import { isEndRecord } from '../../../shared/runtime/guards/call-ends.ts'
 import { readGuardPartition } from '../../../shared/runtime/guards/guard-partition.ts'
 import {
   modeOf,
@@ -34,6 +40,7 @@ type Options = Pick<GuardOptions, 'guards' | 'approvals'> & {
 export type MemoryGuards = {
   inForce: GuardInForce[]
   judge(round: RoundCleared, time: Milliseconds): void
+  follow(message: Message, time: Milliseconds): void
   close(): Promise<void>
 }
 
@@ -65,6 +72,13 @@ export async function openMemoryGuards(options: Options): Promise<MemoryGuards> 
       const value = encode(message)
       const record = { topic, partition, offset, time, key: keyOf(message), value, id }
       for (const guard of running) guard.judge(record)
+    },
+    follow(message, time) {
+      if (!isEndRecord(message)) return
+      const some = running.filter(({ seesEnds }) => seesEnds)
+      if (some.length === 0) return
+      const record = { topic, partition, offset: next++, time, key: keyOf(message) }
+      for (const guard of some) guard.judge({ ...record, value: encode(message) })
     },
     async close() {
       await Promise.all(running.map((guard) => guard.close()))
@@ -124,6 +138,7 @@ function runInMemory(guard: AnyGuard, { clock, log, answered, failed }: Options)
   }
 
   return {
+    seesEnds: !guard.external && guard.seesEnds === true,
     judge(record: StoredRecord): void {
       waiting.push(record)
       running ??= Promise.resolve().then(judgeAll).catch(failed)

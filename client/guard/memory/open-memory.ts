@@ -117,7 +117,12 @@ function logWhenNeeded(): WorkLog {
 }
 
 /** Guards of this process. */
-type Guards = { judge(round: RoundCleared, time: Milliseconds): void; close(): Promise<void> }
+type Guards = {
+  judge(round: RoundCleared, time: Milliseconds): void
+  /** Another record of their inbox, by which a guard may learn the end of a call. */
+  follow(message: Message, time: Milliseconds): void
+  close(): Promise<void>
+}
 
 export type MemoryStages = {
   link: FrontLink
@@ -186,8 +191,10 @@ export function openMemoryStages({
     } else if (topic === 'dead-letters' && message.type === 'dead-letter') {
       const { topic, partition, offset, code, reason } = message
       log.error({ topic, partition, offset, code, reason }, 'a record could not be applied')
-    } else if (topic === 'guard-verdicts.approval') player.append('rounds-cleared', message)
-    else if (message.type === 'round-cleared' && guards !== undefined) {
+    } else if (topic === 'guard-verdicts.approval') {
+      player.append('rounds-cleared', message)
+      guards?.follow(message, time)
+    } else if (message.type === 'round-cleared' && guards !== undefined) {
       const { conversation, turn, round, policy } = message
       // A guest's tools have no program that this process knows.
       if (policy.bindsPrograms)
@@ -199,7 +206,7 @@ export function openMemoryStages({
           programs: [],
         })
       guards.judge(message, time)
-    }
+    } else if (topic === 'rounds-cleared') guards?.follow(message, time)
     observed?.(message)
   }
 
@@ -265,6 +272,7 @@ export function openMemoryStages({
     verdict(message) {
       if (failure !== undefined) return
       player.append('rounds-cleared', message)
+      guards?.follow(message, clock.now())
       apply()
     },
     fail,

@@ -17,7 +17,7 @@ import { traceparentOf } from '../../../shared/contract/trace-ids.ts'
 import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
 import { secretMask } from '../../../shared/lib/log/secret-mask.ts'
 import { noToolDeclared, programChanged } from '../../../shared/model-texts/denied-calls.ts'
-import { toolStartFailed } from '../../../shared/model-texts/endings.ts'
+import { toolStartFailed } from '../../../shared/model-texts/tools.ts'
 import { type ContextOf, startChecked } from '../../../shared/tools/checked-start.ts'
 import { type Releasable, releasable } from '../../../shared/tools/released-agent.ts'
 import type {

@@ -7,6 +7,7 @@
 //     nothing. So is one whose result nobody saw, even if it repeats: its results may differ.
 
 import { isDeniedByGuard } from '../../../shared/contract/call/call.ts'
+import { echoesOf, membersOf, readArguments } from '../../../shared/contract/identity/arguments.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type {
   Call,
@@ -35,7 +36,6 @@ import {
   waitOf,
   waitsByInput,
 } from '../waiting/waiting.ts'
-import { echoesOf, membersOf, readArguments } from './arguments.ts'
 import { commandIn, type Effect, isStatusTool, type Operation, operationOf } from './effect.ts'
 import { errorOf } from './error-text.ts'
 import type { FailureKind } from './failure-kind.ts'

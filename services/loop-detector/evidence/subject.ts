@@ -2,8 +2,8 @@
 // subject with one answer are rewordings. Calls about different subjects are a batch, even with
 // equal answers: eight hosts may all be healthy.
 
+import { cleanPath, namesPath } from '../../../shared/contract/identity/arguments.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import { cleanPath, namesPath } from './arguments.ts'
 
 /**
  * The sorted subjects as one text, empty if the arguments name none. `freeText`: as in Operation

@@ -2,7 +2,7 @@
 // "x"`, `{"query":"x","results":[]}`. Without these words they are one answer. The silence of a
 // shell is none: it is also the good answer of many checks.
 
-import { echoesOf } from '../evidence/arguments.ts'
+import { echoesOf } from '../../../shared/contract/identity/arguments.ts'
 import { masked, withoutEchoes } from '../evidence/mask.ts'
 
 /** `answer`: its beginning, masked. */

@@ -3,8 +3,8 @@
 // PLACE-1. Only a pointer has places: the tool, or an argument, names one. A cell of a board, a table or a
 //     picture is another cell at each step, so small coordinates are no place either.
 
+import { canonical } from '../../../shared/contract/identity/arguments.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
-import { canonical } from '../evidence/arguments.ts'
 import type { CallEvidence } from '../evidence/evidence.ts'
 
 /** The first call on a place. `rest`: its tool and other arguments. */

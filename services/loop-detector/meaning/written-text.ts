@@ -1,8 +1,8 @@
 // The place into which a call writes a text that its arguments hold: the file of an edit, the target
 // of `echo x >> notes.md`.
 
+import { cleanPath, namesPath } from '../../../shared/contract/identity/arguments.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
-import { cleanPath, namesPath } from '../evidence/arguments.ts'
 import { commandIn, isShell, programsIn, wordsOf } from '../evidence/effect.ts'
 import type { CallEvidence } from '../evidence/evidence.ts'
 

@@ -83,8 +83,11 @@ export type SandboxContent =
 /** The flow of data through a tool. */
 export type LabelsContent = { reads?: string | (string | undefined)[]; sends?: string }
 
+/** `for`: a duration, such as `24h`. */
+export type OnceContent = { by?: (string | undefined)[]; for?: string }
+
 export type HintsContent = LabelsContent &
-  Pick<ToolContent, 'mutates' | 'ignoreFields' | 'loopKey' | 'denial' | 'client'>
+  Pick<ToolContent, 'mutates' | 'ignoreFields' | 'loopKey' | 'once' | 'denial' | 'client'>
 
 export type RuleMode = 'enforce' | 'shadow'
 
@@ -115,6 +118,7 @@ export type ToolContent = LabelsContent & {
   mutates?: boolean
   ignoreFields?: (string | undefined)[]
   loopKey?: (string | undefined)[]
+  once?: true | OnceContent
   denial?: string
   concurrency?: number
   traceparent?: boolean

@@ -1,11 +1,13 @@
-// The hints of a tool for the stages that judge its calls: the arguments that identify a call,
-// whether the tool changes anything, and the text of a denial.
+// The hints of a tool for the stages and guards that judge its calls: the arguments that identify a
+// call, effects, and the text of a denial.
 
 import {
   denialPlaceholders,
   unknownPlaceholders,
 } from '../../contract/arguments/denial-template.ts'
-import type { ToolHints } from '../../contract/messages.ts'
+import { limits } from '../../contract/limits.ts'
+import type { OnceRule, ToolHints } from '../../contract/messages.ts'
+import { durationOf } from '../../lib/duration.ts'
 import { alternatives, type Path, shown } from '../../settings/mistake.ts'
 import { nearestName } from '../../settings/nearest-name.ts'
 import type { HintsContent, LabelsContent } from './content.ts'
@@ -19,32 +21,55 @@ import type { Source } from './source.ts'
 export function hintsOf(
   source: Source,
   path: Path,
-  { mutates, ignoreFields, loopKey, denial, reads, sends, client }: HintsContent,
+  { mutates, ignoreFields, loopKey, once, denial, reads, sends, client }: HintsContent,
   schema: string,
 ): ToolHints | null {
   refuseUnknownFields(source, [...path, 'ignoreFields'], ignoreFields, schema)
   refuseUnknownFields(source, [...path, 'loopKey'], loopKey, schema)
+  const rule = onceOf(source, [...path, 'once'], once, schema)
   if (denial !== undefined) refuseUnknownPlaceholders(source, [...path, 'denial'], denial)
-  const hints = [mutates, ignoreFields, loopKey, denial, reads, sends, client]
+  const hints = [mutates, ignoreFields, loopKey, once, denial, reads, sends, client]
   if (hints.every((hint) => hint === undefined)) return null
   return {
     mutates: mutates ?? null,
-    ignoreFields: written(ignoreFields),
-    loopKey: written(loopKey),
+    ignoreFields: writtenPaths(ignoreFields),
+    loopKey: writtenPaths(loopKey),
     denial: denial ?? null,
     labels: labelsOf({ reads, sends }),
     client: client ?? false,
+    once: rule,
   }
+}
+
+const day = 24 * 60 * 60_000
+
+/** Null: there is no rule. The longest time is that for which the guard once remembers. */
+function onceOf(
+  source: Source,
+  path: Path,
+  once: HintsContent['once'],
+  schema: string,
+): OnceRule | null {
+  if (once === undefined) return null
+  const { by, for: written } = once === true ? {} : once
+  refuseUnknownFields(source, [...path, 'by'], by, schema)
+  const forMs = written === undefined ? limits.onceMsMax : durationOf(written)
+  if (forMs === undefined || forMs < 1 || forMs > limits.onceMsMax)
+    source.refuse(
+      [...path, 'for'],
+      `is ${shown(written)}; must be a duration of at most ${limits.onceMsMax / day} days, such as 24h`,
+    )
+  return { by: writtenPaths(by), forMs: forMs ?? 0 }
 }
 
 export function labelsOf({ reads = [], sends }: LabelsContent): string[] {
   return [
-    ...written([reads].flat()).map((what) => `reads:${what}`),
+    ...writtenPaths([reads].flat()).map((what) => `reads:${what}`),
     ...(sends === undefined ? [] : [`sends:${sends}`]),
   ]
 }
 
-function written(paths: (string | undefined)[] = []): string[] {
+function writtenPaths(paths: (string | undefined)[] = []): string[] {
   return paths.filter((path) => path !== undefined)
 }
 

@@ -8,20 +8,28 @@
 //     enforcing guard's calls are denied (R6): a mixed-up answer may pass the wrong call.
 
 import type { Milliseconds } from '../../lib/clock.ts'
-import type { RoundId } from '../ids.ts'
-import type { ArgumentSource, Declaration, GuardMode } from '../messages.ts'
+import type { CallId, RoundId } from '../ids.ts'
+import type { ArgumentSource, Declaration, GuardMode, ResultStatus } from '../messages.ts'
 
 export const guardModes = ['shadow', 'enforce'] as const satisfies readonly GuardMode[]
 
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject
 export type JsonObject = { [name: string]: JsonValue }
 
-/** `time`: append time of the round-cleared record. `calls`: by ordinal, at least one. */
+/**
+ * `time`: append time of the round-cleared record. `calls`: by ordinal, at least one. `ended`: calls
+ * that the guard let run and whose ends it has not seen, also of the conversations that calls began.
+ * Empty without `seesEnds`. `skipped` and `denied` promise that the call never ran.
+ */
 export type GuardedRound = RoundId & {
   agent: string
   time: Milliseconds
   calls: GuardedCall[]
+  ended: EndedCall[]
 }
+
+/** `text`: the beginning of its result, at most `limits.guardEndTextBytesMax` bytes. */
+export type EndedCall = CallId & { status: ResultStatus; text: string }
 
 export type GuardedCall = {
   /** Its place in the response of the model, from 0. A verdict names it. */
@@ -76,6 +84,8 @@ export type Guard<State = unknown> = {
    * restart judges the rounds of that time again, so a shorter one starts sooner.
    */
   stateKeptMs?: Milliseconds
+  /** Whether its rounds name the calls that ended. They come only with a state. Default: no. */
+  seesEnds?: boolean
   external?: false
   /**
    * Pure: no clock (use `round.time`), no randomness, no input or output. If it throws, gives an
@@ -89,7 +99,7 @@ export type Guard<State = unknown> = {
  * A guard that gets its verdicts from elsewhere, such as a policy server or a moderation model. Its
  * verdict on a round is recorded, and a replay reads the record. It keeps no state.
  */
-export type ExternalGuard = Omit<Guard, 'external' | 'stateKeptMs' | 'judge'> & {
+export type ExternalGuard = Omit<Guard, 'external' | 'stateKeptMs' | 'seesEnds' | 'judge'> & {
   external: true
   /**
    * `signal` aborts at the guard's deadline, and when the guard stops. A round that has no answer

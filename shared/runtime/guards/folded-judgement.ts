@@ -11,13 +11,18 @@ import { limits } from '../../contract/limits.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import { thrownText } from '../../lib/error-place.ts'
 import type { Marks } from '../derived-id.ts'
+import { applyEndRecord, type EndRecord, follow } from './call-ends.ts'
 import type { GuardMemory } from './guard-memory.ts'
 import { type Answered, answeredBy, failedAnswer } from './judgement.ts'
 import type { WithinLimit } from './time-limit.ts'
 
-/** The runtime fills in `answered` and `judgedMs`. */
+/** A record of the inbox that tells how a call ended. */
+export type EndJob = { record: { time: Milliseconds }; message: EndRecord }
+
+/** The runtime fills in `answered` and `judgedMs`. `message`: for a guard that sees ends. */
 export type FoldedJob = {
   record: { offset: Offset; time: Milliseconds }
+  message?: EndRecord
   round: GuardedRound
   /** The conversation that this one was forked from. Null: it is no fork. */
   forkedFrom: ConversationId | null
@@ -35,7 +40,7 @@ type Place = { clock: Clock; within: WithinLimit; memory: GuardMemory }
  */
 export async function judgeInOrder(
   guard: Guard,
-  jobs: readonly FoldedJob[],
+  jobs: readonly (FoldedJob | EndJob)[],
   place: Place,
 ): Promise<void> {
   const { clock, within } = place
@@ -49,7 +54,9 @@ export async function judgeInOrder(
     const isWithin = within(() => {
       for (; next < jobs.length; next += 1) {
         if (clock.monotonic() - began > limits.guardJudgeMsMax / 2) return
-        judgeOne(guard, jobs[next] as FoldedJob, place)
+        const job = jobs[next] as FoldedJob | EndJob
+        applyEnds(guard, job, place)
+        if ('round' in job) judgeOne(guard, job, place)
       }
     }, limits.guardJudgeMsMax)
     // A round that was stopped behind others has not had all of its time. It gets a new limit.
@@ -60,7 +67,7 @@ export async function judgeInOrder(
       againAt = next
       continue
     }
-    const stuck = jobs[next] as FoldedJob
+    const stuck = jobs[next] as FoldedJob // an end takes no time
     stuck.answered = failedAnswer(
       stuck.round.calls,
       'guard.stuck',
@@ -70,21 +77,32 @@ export async function judgeInOrder(
   }
 }
 
+function applyEnds(guard: Guard, { record, message }: FoldedJob | EndJob, { memory }: Place): void {
+  const ends = message && memory.endsOf(rootOf(message.conversation))
+  if (ends !== undefined)
+    applyEndRecord(ends, message as EndRecord, { own: guard.name, time: record.time })
+}
+
 function judgeOne(guard: Guard, job: FoldedJob, { clock, memory }: Place): void {
-  const { round, record, forkedFrom } = job
+  const { record, forkedFrom } = job
   const began = clock.monotonic()
-  const root = rootOf(round.conversation)
+  const root = rootOf(job.round.conversation)
   if (forkedFrom !== null) memory.fork(root, rootOf(forkedFrom), record.time)
   const state = memory.get(root)
+  const ends = memory.endsOf(root)
+  const round = ends === undefined ? job.round : { ...job.round, ended: [...ends.ended] }
   job.answered = answerOf(guard, state === undefined ? undefined : JSON.parse(state), round)
   job.judgedMs = Math.max(0, clock.monotonic() - began)
-  if (job.answered.fault === undefined)
-    memory.set(root, job.answered.state, {
-      offset: record.offset,
-      time: record.time,
-      marks: job.marks,
-      isFork: forkedFrom !== null,
-    })
+  if (job.answered.fault !== undefined) return
+  ends?.ended.splice(0)
+  memory.set(root, job.answered.state, {
+    offset: record.offset,
+    time: record.time,
+    marks: job.marks,
+    isFork: forkedFrom !== null,
+  })
+  const known = memory.endsOf(root)
+  if (known !== undefined) follow(known, round, job.answered.verdicts)
 }
 
 function answerOf(guard: Guard, state: unknown, round: GuardedRound): Answered {

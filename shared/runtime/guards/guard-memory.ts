@@ -9,12 +9,23 @@ import type { ConversationId } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import type { Marks } from '../derived-id.ts'
+import { type CallEnds, createCallEnds } from './call-ends.ts'
 
-/** Without a state: a fork whose guard cleared it, so it does not get its origin's again. */
-type Remembered = { state: string | undefined; first: Offset; marksAtFirst: Marks }
+/**
+ * Without a state: a fork whose guard cleared it, so it does not get its origin's again. `ends`: of a
+ * guard that sees ends.
+ */
+type Remembered = {
+  state: string | undefined
+  first: Offset
+  marksAtFirst: Marks
+  ends: CallEnds | undefined
+}
 
 export type GuardMemory = {
   get(conversation: ConversationId): string | undefined
+  /** Undefined: there is no state, or the guard sees no ends. */
+  endsOf(conversation: ConversationId): CallEnds | undefined
   /**
    * A fork without a state begins with the newest state of its origin. That may know of turns after
    * the fork: a guard may know too much, never too little. `time`: of the record.
@@ -32,7 +43,7 @@ export type GuardMemory = {
   oldest(): { first: Offset; marksAtFirst: Marks } | undefined
 }
 
-export function createGuardMemory(): GuardMemory {
+export function createGuardMemory(seesEnds = false): GuardMemory {
   /** In the order of their first records. */
   const byFirst = new Map<string, Remembered>()
   /** The time of each conversation's last record, oldest first. */
@@ -45,11 +56,12 @@ export function createGuardMemory(): GuardMemory {
 
   return {
     get: (conversation) => byFirst.get(conversation)?.state,
+    endsOf: (conversation) => byFirst.get(conversation)?.ends,
 
     fork(conversation, origin, time) {
       const known = byFirst.get(origin)
       if (known?.state === undefined || byFirst.has(conversation)) return
-      byFirst.set(conversation, { ...known })
+      byFirst.set(conversation, structuredClone(known))
       byLast.set(conversation, time)
       const sorted = [...byFirst].sort(([, a], [, b]) => a.first - b.first)
       byFirst.clear()
@@ -60,7 +72,12 @@ export function createGuardMemory(): GuardMemory {
       const known = byFirst.get(conversation)
       if (state === undefined && (known === undefined || !isFork)) return forget(conversation)
       if (known === undefined)
-        byFirst.set(conversation, { state, first: offset, marksAtFirst: { ...marks } })
+        byFirst.set(conversation, {
+          state,
+          first: offset,
+          marksAtFirst: { ...marks },
+          ends: seesEnds ? createCallEnds() : undefined,
+        })
       else known.state = state
       byLast.delete(conversation)
       byLast.set(conversation, time)

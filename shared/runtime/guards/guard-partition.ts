@@ -26,8 +26,9 @@ import { isRepeat, moveMark, parseId } from '../derived-id.ts'
 import type { InputEnds } from '../log/input-ends.ts'
 import { type Position, positionAt, toCommit } from '../log/position.ts'
 import { createRefusals } from '../log/refusals.ts'
+import { isEndRecord } from './call-ends.ts'
 import { judgeExternally } from './external-judgement.ts'
-import { type FoldedJob, judgeInOrder } from './folded-judgement.ts'
+import { type EndJob, type FoldedJob, judgeInOrder } from './folded-judgement.ts'
 import type { GuardInstruments } from './guard-instruments.ts'
 import { createGuardMemory } from './guard-memory.ts'
 import { guardedRoundOf } from './guarded-round.ts'
@@ -52,6 +53,7 @@ export type GuardPartitionOptions = {
 }
 
 type Job = FoldedJob & { record: StoredRecord; inForce: GuardInForce }
+type FollowedEnd = EndJob & { record: StoredRecord }
 
 export function readGuardPartition({
   guard,
@@ -66,7 +68,8 @@ export function readGuardPartition({
 }: GuardPartitionOptions): PartitionReader {
   const { partition, begin, end } = assignment.ends
   const start = startOf(assignment, log)
-  const memory = createGuardMemory()
+  const seesEnds = !guard.external && guard.seesEnds === true
+  const memory = createGuardMemory(seesEnds)
   const stateKeptMs = (guard.external ? undefined : guard.stateKeptMs) ?? limits.guardStateKeptMs
   const marks = { ...start.marks }
   const refusals = createRefusals({
@@ -95,9 +98,10 @@ export function readGuardPartition({
     async read(records) {
       if ((await inputs?.lookUp(records)) === 'closed') return { outputs: [], commit: undefined }
       const jobs = records.flatMap((record) => jobOf(record) ?? [])
-      const judged = guard.external ? jobs.filter(isUnanswered) : jobs
+      const rounds = jobs.filter((job) => 'round' in job)
+      const judged = guard.external ? rounds.filter(isUnanswered) : rounds
       if (guard.external) await judgeExternally(guard, judged, { clock, within, stopping })
-      else await judgeInOrder(guard, judged, { clock, within, memory })
+      else await judgeInOrder(guard, jobs, { clock, within, memory })
       if (guard.external && stopping.aborted) {
         step = { read: [], answers: [] }
         return { outputs: [], commit: undefined }
@@ -124,27 +128,35 @@ export function readGuardPartition({
   }
 
   /**
-   * Undefined: not a round for this guard, or a repeat. The executor reports records that cannot be
+   * Undefined: nothing for this guard, or a repeat. The executor reports records that cannot be
    * decoded.
    */
-  function jobOf(record: StoredRecord): Job | undefined {
+  function jobOf(record: StoredRecord): Job | FollowedEnd | undefined {
     newest = Math.max(newest, record.time)
     const id = parseId(record.id)
-    if (id === undefined || isRepeat(marks, id) || record.value === null) return undefined
+    if (id?.stage !== 'loop-detector') return seesEnds ? endIn(record) : undefined
+    if (isRepeat(marks, id) || record.value === null) return undefined
     // A forged id must hide no round (REFUSALS-1). The executor reports such a record.
     if (refusals.refusalOf(record, id) !== undefined) return undefined
     const before = { ...marks }
     try {
       const message = decode(record.value)
-      if (
-        message.type !== 'round-cleared' ||
-        id.stage !== 'loop-detector' ||
-        message.conversation !== record.key
-      )
-        return undefined
+      if (message.type !== 'round-cleared' || message.conversation !== record.key) return undefined
       moveMark(marks, id)
       const guarded = guardedRoundOf(message, guard.name, record.time)
-      return guarded && { record, ...guarded, marks: before, judgedMs: 0 }
+      const end = seesEnds ? { record, message } : undefined
+      return guarded ? { record, ...end, ...guarded, marks: before, judgedMs: 0 } : end
+    } catch {
+      return undefined
+    }
+  }
+
+  function endIn(record: StoredRecord): FollowedEnd | undefined {
+    try {
+      const message = record.value === null ? undefined : decode(record.value)
+      if (message === undefined || !isEndRecord(message) || message.type === 'round-cleared')
+        return undefined
+      return message.conversation === record.key ? { record, message } : undefined
     } catch {
       return undefined
     }

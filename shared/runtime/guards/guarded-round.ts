@@ -30,7 +30,7 @@ export function guardedRoundOf(
   return {
     inForce,
     forkedFrom: isOfTenant ? forkedFrom : null,
-    round: { conversation, turn, round, agent, time, calls },
+    round: { conversation, turn, round, agent, time, calls, ended: [] },
   }
 }
 

@@ -2,7 +2,7 @@
 // reason.
 
 import { errorLine } from '../../contract/call/error-line.ts'
-import * as texts from '../../model-texts/endings.ts'
+import * as texts from '../../model-texts/tools.ts'
 import type { Output } from '../kept-output.ts'
 import type { ToolEnding } from '../tool.ts'
 import { type Cause, notes, outOfBounds, stopped, timedOut } from '../tool-endings.ts'

@@ -3,7 +3,7 @@
 
 import { STATUS_CODES } from 'node:http'
 import { limits } from '../../contract/limits.ts'
-import * as texts from '../../model-texts/endings.ts'
+import * as texts from '../../model-texts/tools.ts'
 import type { Output } from '../kept-output.ts'
 import type { ToolEnding } from '../tool.ts'
 import { notes, notReady, notStarted } from '../tool-endings.ts'

@@ -109,6 +109,7 @@ function toolOf(
               loopKey: [],
               labels: [...new Set(labels)],
               client: false,
+              once: null,
             }
           : null,
     },

@@ -5,7 +5,7 @@
 import type { McpServer } from '../../agents/agents.ts'
 import { denied, outcomeUnknown } from '../../contract/call/call-endings.ts'
 import { asSentence, onOneLine, shortened } from '../../lib/text-cut.ts'
-import * as texts from '../../model-texts/endings.ts'
+import * as texts from '../../model-texts/tools.ts'
 import { described } from '../module/function-outcome.ts'
 import type { ToolEnding } from '../tool.ts'
 import { notStarted } from '../tool-endings.ts'

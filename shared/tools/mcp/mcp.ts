@@ -7,7 +7,7 @@
 import type { CallToolResult, Progress } from '@modelcontextprotocol/client'
 import type { McpServer, McpTool } from '../../agents/agents.ts'
 import { withExactNumbers } from '../../lib/json/raw-numbers.ts'
-import { serverTooSlow } from '../../model-texts/endings.ts'
+import { serverTooSlow } from '../../model-texts/tools.ts'
 import type { RunningTool, StartTool, ToolCall, ToolEnding } from '../tool.ts'
 import { notReady, stopped, stoppedBefore, timedOut } from '../tool-endings.ts'
 import { answered } from './answer-text.ts'

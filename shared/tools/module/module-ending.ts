@@ -5,7 +5,7 @@ import type { ModuleTool } from '../../agents/agents.ts'
 import { errorLine } from '../../contract/call/error-line.ts'
 import { limits } from '../../contract/limits.ts'
 import { shortened } from '../../lib/text-cut.ts'
-import * as texts from '../../model-texts/endings.ts'
+import * as texts from '../../model-texts/tools.ts'
 import { howOf } from '../command/command-ending.ts'
 import type { ToolEnding } from '../tool.ts'
 import {

@@ -6,11 +6,12 @@
 import { rules } from '../../../services/loop-detector/rules.ts'
 import type { Cap, FailureClass, InterventionAction, TurnOutcome } from '../../contract/messages.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
+import { durationOf } from '../../lib/duration.ts'
 import { usageError } from '../../lib/errors.ts'
 import { onOneLine } from '../../lib/text-cut.ts'
 import { nearestName } from '../../settings/nearest-name.ts'
 import type { TurnView } from '../turn-view.ts'
-import { durationOf, instantOf } from './instant.ts'
+import { instantOf } from './instant.ts'
 import { searchedWords } from './searched-words.ts'
 import { type TurnSummary, turnSummary } from './summary.ts'
 

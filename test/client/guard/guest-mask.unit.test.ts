@@ -64,7 +64,7 @@ const ofType = <Type extends Message['type']>(type: Type) =>
 describe('the records of a guest', () => {
   it('have no form of a key of its client in any text of an answer', async () => {
     for (const form of forms) {
-      const thread = opened()({ secrets: [key] })
+      const thread = opened()({ secrets: () => [key] })
       const request = asked([])
       const answer = answerOf(request, {
         text: `The key is ${form}.`,
@@ -108,9 +108,9 @@ describe('the records of a guest', () => {
 
   it('hide the key of one request only from the records of that request', async () => {
     const threadOf = opened()
-    await threadOf({ secrets: ['rm -rf / --no-preserve-root'] }).beforeModel(asked([]))
+    await threadOf({ secrets: () => ['rm -rf / --no-preserve-root'] }).beforeModel(asked([]))
     const command = 'rm -rf / --no-preserve-root'
-    await threadOf({ secrets: [key] }).afterModel(
+    await threadOf({ secrets: () => [key] }).afterModel(
       answerOf(asked([]), saidCall('exec', { command })),
     )
     expect(ofType('guest-round')[0]?.response.calls[0]?.raw).toContain(command)
@@ -128,7 +128,7 @@ describe('a guest whose records hide a secret', () => {
   } as Said
 
   it('gets each verdict under the id that its model sent', async () => {
-    const verdicts = await opened()({ secrets: [key] }).afterModel(answerOf(asked([]), said))
+    const verdicts = await opened()({ secrets: () => [key] }).afterModel(answerOf(asked([]), said))
     expect(verdicts).toMatchObject(ids.map((callId) => ({ callId, verdict: 'allow' })))
     const [round] = ofType('guest-round')
     const masked = round?.response.calls.map(({ id }) => id) ?? []
@@ -138,12 +138,12 @@ describe('a guest whose records hide a secret', () => {
 
   it('gets a denial for the call that its model sent', async () => {
     const bad = saidCall('exec', { cmd: key }, { id: ids[0] ?? '' })
-    const verdicts = await opened()({ secrets: [key] }).afterModel(answerOf(asked([]), bad))
+    const verdicts = await opened()({ secrets: () => [key] }).afterModel(answerOf(asked([]), bad))
     expect(verdicts).toMatchObject([{ callId: ids[0], name: 'exec', verdict: 'deny' }])
   })
 
   it('has each result at its own call', async () => {
-    const thread = opened()({ secrets: [key] })
+    const thread = opened()({ secrets: () => [key] })
     await thread.afterModel(answerOf(asked([]), said))
     await thread.beforeModel(asked([said]))
     expect(ofType('round-executed').at(-1)?.results).toMatchObject([
@@ -154,7 +154,7 @@ describe('a guest whose records hide a secret', () => {
 
   it('reports a round and a result again without a second round or result', async () => {
     const threadOf = opened()
-    const options = { secrets: [key] }
+    const options = { secrets: () => [key] }
     await threadOf(options).afterModel(answerOf(asked([]), said))
     await threadOf(options).beforeModel(asked([said]))
     await threadOf(options).beforeModel(asked([said]))
@@ -166,8 +166,8 @@ describe('a guest whose records hide a secret', () => {
   it('keeps its rounds when its client changes the key', async () => {
     const threadOf = opened()
     const own = saidCall('exec', { command: `echo ${key}` }, { id: 'c1', result: 'ran' })
-    await threadOf({ secrets: [key] }).afterModel(answerOf(asked([]), own))
-    await threadOf({ secrets: ['sk-live-next-1234567'] }).beforeModel(asked([own]))
+    await threadOf({ secrets: () => [key] }).afterModel(answerOf(asked([]), own))
+    await threadOf({ secrets: () => ['sk-live-next-1234567'] }).beforeModel(asked([own]))
     expect(ofType('round-proposed')).toHaveLength(1)
     expect(ofType('round-executed').at(-1)?.results).toMatchObject([{ status: 'ok', text: 'ran' }])
   })

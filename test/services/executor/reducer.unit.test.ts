@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals'
 import { executor } from '../../../services/executor/reducer.ts'
 import type { Turn } from '../../../services/executor/turn.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import type { CallResult, RoundExecuted } from '../../../shared/contract/messages.ts'
+import type { CallResult, GuardInForce, RoundExecuted } from '../../../shared/contract/messages.ts'
 import { at, type Folded, given } from '../../support/given.ts'
-import { resultWith } from '../../support/messages.ts'
+import { noHints, resultWith } from '../../support/messages.ts'
 import {
   callOf,
   cancel,
@@ -162,6 +162,26 @@ describe('a round', () => {
       { status: 'denied', reason: 'tool not offered' },
       { status: 'denied', reason: 'arguments did not arrive whole' },
     ])
+  })
+
+  it('never runs a call of a `once` tool without the guard once', () => {
+    const hints = { ...noHints, once: { by: [], forMs: 1 } }
+    const declarations = [{ ...mail, hints }]
+    const guard = (name: string, pattern: string): GuardInForce => ({
+      name,
+      version: '1',
+      tools: [{ pattern, mode: 'shadow' }],
+      deadlineMs: 1_000,
+      onTimeout: 'deny',
+      rules: null,
+    })
+    const with_ = (...guards: GuardInForce[]) =>
+      given(executor, roundCleared({ declarations, policy: { ...policy, guards } }))
+    for (const folded of [with_(), with_(guard('other', '*')), with_(guard('once', 'pay'))])
+      expect(resultsOf(folded)).toMatchObject([
+        { status: 'denied', reason: 'guard once not in force' },
+      ])
+    expect(with_(guard('once', 'm*')).wants).toMatchObject([{ kind: 'claim' }])
   })
 
   it('ignores records of turns that are not open', () => {

@@ -423,6 +423,7 @@ describe('a failure streak', () => {
       denial: null,
       labels: [],
       client: false,
+      once: null,
     }
     const seen: Step = {
       ...one(name, { path: 'a' }, ok('seen')),
@@ -680,6 +681,7 @@ describe('the memory of a turn', () => {
       denial: null,
       labels: [],
       client: false,
+      once: null,
     }
     const fields = { declarations: [declared('shell', { hints })] }
     expect(

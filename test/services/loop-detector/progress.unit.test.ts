@@ -130,6 +130,7 @@ describe('the same call with the same result', () => {
               denial: null,
               labels: [],
               client: false,
+              once: null,
               ...hints,
             },
           }),

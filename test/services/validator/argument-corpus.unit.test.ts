@@ -5,9 +5,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import { accumulator } from '../../../services/accumulator/reducer.ts'
-import { readArguments } from '../../../services/loop-detector/evidence/arguments.ts'
 import { defaultPolicy } from '../../../shared/agents/agents.ts'
 import { argumentText } from '../../../shared/contract/call/call.ts'
+import { readArguments } from '../../../shared/contract/identity/arguments.ts'
 import type {
   Declaration,
   GuardedTools,

@@ -120,6 +120,7 @@ describe('a tool with checks', () => {
       denial: '{tool}: {problems}',
       labels: [],
       client: false,
+      once: null,
     }
     const { running } = checked({
       declaration: { ...look, hints },

@@ -381,6 +381,7 @@ describe('the declaration of a tool for loop-detector and guards', () => {
       denial: null,
       labels: [],
       client: false,
+      once: null,
     }
     const declared = log.records.map((record): Logged => {
       const { message } = record

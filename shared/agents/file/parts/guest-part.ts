@@ -20,6 +20,7 @@ const noHints = {
   denial: null,
   labels: [],
   client: false,
+  once: null,
 }
 
 /** Always returns a guest. If there are mistakes, it is never used. */

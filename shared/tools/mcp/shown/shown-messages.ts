@@ -4,7 +4,7 @@
 
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { McpServer } from '../../../agents/agents.ts'
-import { concealedRefused } from '../../../model-texts/endings.ts'
+import { concealedRefused } from '../../../model-texts/tools.ts'
 import { type ConcealedKind, withoutConcealed } from './concealed-text.ts'
 
 /** Changes the messages that the transport delivers. `onConcealed` gets each kind once. */

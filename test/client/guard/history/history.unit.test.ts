@@ -179,6 +179,7 @@ const hints = {
   denial: null,
   labels: [],
   client: false,
+  once: null,
 }
 
 describe('a history', () => {

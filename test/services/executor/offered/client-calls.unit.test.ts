@@ -41,6 +41,7 @@ const hints = {
   denial: null,
   labels: [],
   client: true,
+  once: null,
 }
 const pick: Declaration = { ...mail, name: 'pick', idempotent: true, hints }
 const round = roundCleared({ calls: [callOf(0, { name: 'pick' })], declarations: [pick, mail] })

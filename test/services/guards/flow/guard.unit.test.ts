@@ -12,6 +12,7 @@ function labelled(name: string, ...labels: string[]): GivenCall {
     loopKey: [],
     denial: null,
     client: false,
+    once: null,
     labels,
   }
   return { name, hints }

@@ -24,6 +24,7 @@ function judged(args: JsonObject, options: Partial<ShellGuardOptions> = {}): Ver
     round: 1,
     agent: 'a',
     time: 0,
+    ended: [],
     calls: [
       {
         ordinal: 3,
@@ -134,6 +135,7 @@ describe('the source of a command, and its start', () => {
         round: 1,
         agent: 'a',
         time: 0,
+        ended: [],
         calls: [
           {
             ordinal: 0,

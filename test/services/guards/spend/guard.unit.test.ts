@@ -43,7 +43,7 @@ function roundWith(round: number, all: JsonObject[], { time = noon, turn = 1 } =
     source: 'deltas' as const,
     enforced: true,
   }))
-  return { conversation: 'c', turn, round, agent: 'a', time, calls }
+  return { conversation: 'c', turn, round, agent: 'a', time, calls, ended: [] }
 }
 
 /**

@@ -2,10 +2,10 @@
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { readArguments } from '../../../../services/loop-detector/evidence/arguments.ts'
 import { operationOf } from '../../../../services/loop-detector/evidence/effect.ts'
 import { failureKindOf } from '../../../../services/loop-detector/evidence/failure-kind.ts'
 import { masked } from '../../../../services/loop-detector/evidence/mask.ts'
+import { readArguments } from '../../../../shared/contract/identity/arguments.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 
 const canonical = (raw: string, ...ignoreFields: string[]) =>
@@ -16,6 +16,7 @@ const canonical = (raw: string, ...ignoreFields: string[]) =>
     denial: null,
     labels: [],
     client: false,
+    once: null,
   }).canonical
 
 describe('arguments', () => {

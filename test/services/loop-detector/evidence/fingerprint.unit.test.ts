@@ -4,11 +4,11 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { readArguments } from '../../../../services/loop-detector/evidence/arguments.ts'
 import {
   type Domain,
   fingerprint,
 } from '../../../../services/loop-detector/evidence/fingerprint.ts'
+import { readArguments } from '../../../../shared/contract/identity/arguments.ts'
 
 type Vectors = {
   arguments: { name: string; raw: string; canonical: string; key: string }[]

@@ -22,6 +22,7 @@ const mutating = (name: string) =>
       denial: null,
       labels: [],
       client: false,
+      once: null,
     },
   })
 

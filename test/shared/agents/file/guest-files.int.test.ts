@@ -30,6 +30,7 @@ const noHints = {
   denial: null,
   labels: [],
   client: false,
+  once: null,
 }
 
 function mistakesIn(text: string): string {

@@ -142,6 +142,7 @@ tools:
             denial: '{problems} Write it anew: {"query": "words"}',
             labels: ['reads:private', 'reads:untrusted', 'sends:out'],
             client: false,
+            once: null,
           },
         },
         run: {

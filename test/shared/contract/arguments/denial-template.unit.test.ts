@@ -16,7 +16,15 @@ const schema = {
 function refused(denial: string, raw: string, name = 'open') {
   const declared = {
     ...tool('open', schema),
-    hints: { mutates: null, ignoreFields: [], loopKey: [], denial, labels: [], client: false },
+    hints: {
+      mutates: null,
+      ignoreFields: [],
+      loopKey: [],
+      denial,
+      labels: [],
+      client: false,
+      once: null,
+    },
   }
   return rejectionOf(callOf(raw, { name }), [declared])
 }

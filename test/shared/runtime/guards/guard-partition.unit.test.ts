@@ -2,9 +2,15 @@ import { describe, expect, it } from '@jest/globals'
 import { defaultPolicy } from '../../../../shared/agents/agents.ts'
 import { decode, encode } from '../../../../shared/codec/codec.ts'
 import type { Commit, StoredRecord } from '../../../../shared/contract/bus.ts'
-import type { AnyGuard, ExternalGuard, Guard } from '../../../../shared/contract/guard/guard.ts'
+import type {
+  AnyGuard,
+  EndedCall,
+  ExternalGuard,
+  Guard,
+} from '../../../../shared/contract/guard/guard.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type {
+  CallResult,
   GuardInForce,
   GuardVerdict,
   Message,
@@ -116,6 +122,142 @@ function reader(
   }
   return { partition, read, lines }
 }
+
+/** Its verdict has the ends that its rounds named. */
+const follower: Guard<object> = {
+  ...counter,
+  seesEnds: true,
+  stateKeptMs: 1e9,
+  judge: (state = {}, { calls, ended }) => ({
+    state,
+    verdicts: calls.map(({ ordinal, name }) =>
+      name === 'look'
+        ? { ordinal, verdict: 'deny', code: 'ends', text: ended.map(shownEnd).join() || 'none' }
+        : { ordinal, verdict: 'allow' },
+    ),
+  }),
+}
+const shownEnd = ({ conversation, round, ordinal, status, text }: EndedCall) =>
+  `${conversation}/${round}/${ordinal} ${status} ${text.slice(0, 12)}`
+
+describe('a guard that sees ends', () => {
+  const at = { conversation: 'c', turn: 0, round: 1, ordinal: 0 }
+  const claim = (fields = {}): Message => ({ type: 'claim', ...at, try: 1, owner: 'a', ...fields })
+  const outcome = (fields: object, result: CallResult | null): Message => ({
+    type: 'outcome',
+    ...at,
+    try: 1,
+    owner: 'a',
+    ...fields,
+    result,
+  })
+  const result = (status: CallResult['status'], text: string) =>
+    resultWith({ ordinal: 0, status, text })
+  const look = cleared(['look'], { round: 2 })
+  const cancel: Message = { type: 'cancel', conversation: 'c', turn: 0, round: 1, expiresAt: 1e9 }
+  const ofGuest = (message: Message): Message =>
+    ({ ...message, conversation: 'guest:g/c' }) as Message
+  const denial = (fields: Partial<GuardVerdict> = {}): Message => ({
+    type: 'guard-verdict',
+    ...at,
+    guard: 'other',
+    version: '1',
+    intervention: null,
+    clearedAt: 0,
+    judgedMs: 0,
+    enforces: [0],
+    deadlineMs: 5_000,
+    ...fields,
+    verdicts: [{ ordinal: 0, verdict: 'deny', code: 'no', text: 'No.', evidence: null }],
+  })
+
+  /** The text of the verdict on the last round. */
+  async function ends(...messages: Message[]): Promise<string> {
+    const log = logOf(...messages).map((record, at) =>
+      ['round-cleared'].includes(messages[at]!.type) ? record : { ...record, id: undefined },
+    ) as StoredRecord[]
+    const { verdicts } = await reader(follower).read(log)
+    return verdicts.at(-1)!.verdicts[0]!.text
+  }
+
+  it.each([
+    ['no claim: it never ran', [], 'c/1/0 skipped This call wa'],
+    ['a claim without a result: it may have run', [claim()], 'c/1/0 unknown No result of'],
+    ['the result of its claim', [claim(), outcome({}, result('ok', 'paid'))], 'c/1/0 ok paid'],
+    ['a failure', [claim(), outcome({}, result('error', 'down'))], 'c/1/0 error down'],
+    [
+      'a result of a claim that lost',
+      [claim(), claim({ owner: 'b' }), outcome({ owner: 'b' }, result('ok', 'x'))],
+      'c/1/0 unknown No result of',
+    ],
+    ['a try that was given back', [claim(), outcome({}, null)], 'c/1/0 skipped This call wa'],
+    [
+      'a second try after one without a result, which fails',
+      [claim(), claim({ try: 2 }), outcome({ try: 2 }, result('error', 'x'))],
+      'c/1/0 unknown No result of',
+    ],
+    [
+      'a result of a client',
+      [
+        claim({ owner: 'client' }),
+        { type: 'result-sent', ...at, resultId: 'r', isError: false, text: 'sent' },
+      ],
+      'c/1/0 ok sent',
+    ],
+    ['a denial by another guard, before any claim', [denial()], 'c/1/0 skipped This call wa'],
+    ['a cancel, before any claim', [cancel], 'c/1/0 skipped This call wa'],
+    [
+      'a cancel of a claimed call, and its result',
+      [claim(), cancel, outcome({}, result('ok', 'late'))],
+      'c/1/0 ok late',
+    ],
+  ] as [string, Message[], string][])('gets %s', async (_, records, expected) => {
+    expect(await ends(cleared(['pay']), ...records, look)).toBe(expected)
+  })
+
+  it.each([
+    ['no result: it may have run', [], 'unknown No result of'],
+    ['the result', [outcome({ owner: 'guest' }, result('ok', 'paid'))], 'ok paid'],
+    ['a denial by another guard in time', [denial()], 'denied No.'],
+    ['a denial after the deadline', [denial({ deadlineMs: 1_000 })], 'unknown No result of'],
+    ['a denial of a shadow', [denial({ enforces: [] })], 'unknown No result of'],
+    [
+      'a result that claims it never ran',
+      [outcome({ owner: 'guest' }, result('denied', 'x'))],
+      'unknown No result of',
+    ],
+  ] as [string, Message[], string][])('gets, of a guest, %s', async (_, records, expected) => {
+    const all = [cleared(['pay']), ...records, look].map(ofGuest)
+    expect(await ends(...all)).toBe(`guest:g/c/1/0 ${expected}`)
+  })
+
+  it('gets each end once, and none of a denied call', async () => {
+    const again = cleared(['look'], { round: 3 })
+    const paid = [cleared(['pay']), claim(), outcome({}, result('ok', 'paid')), look]
+    expect(await ends(...paid, again)).toBe('c/2/0 skipped This call wa')
+    const tools = [{ pattern: '*', mode: 'enforce' as const }]
+    const policy = { ...defaultPolicy, guards: [{ ...inForce, tools }] }
+    expect(await ends(cleared(['look'], { policy }), look)).toBe('none')
+  })
+
+  it('gets the ends of the agents that calls ask', async () => {
+    const called = { conversation: 'call/c/0/1/0' }
+    const ofCalled = [cleared(['pay'], called), { ...claim(), ...called } as Message]
+    expect(
+      await ends(...ofCalled, { ...outcome({}, result('ok', 'paid')), ...called } as Message, look),
+    ).toBe('call/c/0/1/0/1/0 ok paid')
+  })
+
+  it('gets the same ends after a restart, which folds the rounds again', async () => {
+    const log = logOf(cleared(['pay']), claim(), outcome({}, result('ok', 'paid')), look).map(
+      (record, at) => (at === 0 || at === 3 ? record : { ...record, id: undefined }),
+    ) as StoredRecord[]
+    const { commit } = await reader(follower).read(log.slice(0, 2))
+    const { partition, read } = reader(follower, { committed: commit! })
+    const { verdicts } = await read(log.slice(partition.position))
+    expect(verdicts.map(({ verdicts: [one] }) => one?.text)).toEqual(['c/1/0 ok paid'])
+  })
+})
 
 /** A quarter of each limit, for tests that only wait for it. */
 function quarterOfLimit(): WithinLimit {

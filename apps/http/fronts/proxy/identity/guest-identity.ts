@@ -36,7 +36,7 @@ type NamedTurn = {
 } & Pick<GuestPlaceOptions, 'parent' | 'root'>
 
 /** `secrets`: those of the request, which its records hide. */
-export type GuestIdentity = NamedTurn & { secrets?: readonly string[] }
+export type GuestIdentity = NamedTurn & { secrets?: () => readonly string[] }
 
 export type GuestIdentities = {
   /**
@@ -121,11 +121,11 @@ export function guestIdentities(sessions: GuestSessions): GuestIdentities {
   return {
     ofRequest(request) {
       const named = namedByHeaders(request) ?? namedByHistory(request)
-      return named && { ...named, secrets: secretsOfRequest(request) }
+      return named && { ...named, secrets: () => secretsOfRequest(request) }
     },
     ofAnswer(request, answer) {
       const named = namedByHeaders(request) ?? namedByAnswer(request, answer)
-      return { ...named, secrets: secretsOfRequest(request) }
+      return { ...named, secrets: () => secretsOfRequest(request) }
     },
     goesOn(request, answer, { conversation }) {
       const { api, body } = request

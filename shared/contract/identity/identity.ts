@@ -5,8 +5,8 @@
 // With both kinds of hints, both apply. Names alone decide nothing: a `reason` may be the point of
 // a call.
 
-import { foundAt, stepsOf, withoutPath } from '../../../shared/contract/arguments/argument-path.ts'
-import type { ToolHints } from '../../../shared/contract/messages.ts'
+import { foundAt, stepsOf, withoutPath } from '../arguments/argument-path.ts'
+import type { ToolHints } from '../messages.ts'
 
 export type IdentityHints = Pick<ToolHints, 'ignoreFields' | 'loopKey'> & Partial<ToolHints>
 

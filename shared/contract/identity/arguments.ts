@@ -3,8 +3,8 @@
 // except for the sorting of keys.
 
 import { posix } from 'node:path'
-import { limits } from '../../../shared/contract/limits.ts'
-import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { isObject } from '../../lib/json/json-object.ts'
+import { limits } from '../limits.ts'
 import { type IdentityHints, identityOf } from './identity.ts'
 
 export type ReadArguments = {

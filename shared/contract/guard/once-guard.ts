@@ -1,0 +1,2 @@
+/** The guard without which no call of a `once` tool runs. */
+export const onceGuard = 'once'
