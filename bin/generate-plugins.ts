@@ -4,8 +4,8 @@
 //   node bin/generate-plugins.ts             writes all files
 //   node bin/generate-plugins.ts --check     writes nothing; exit code 1 names each file that differs
 //
-// Owns: .claude-plugin, .agents, .github/plugin, and in integrations the hooks, the manifests and the copies
-// of the skill.
+// Owns: .claude-plugin, .agents, .github/plugin, and in integrations the hooks, the manifests, and the copies
+// of the skill and of weir-hooks.ts.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -16,6 +16,7 @@ import { copilot } from '../apps/http/hosts/copilot.ts'
 import { geminiCli } from '../apps/http/hosts/gemini-cli.ts'
 import { withHooks } from '../apps/http/hosts/hook-settings.ts'
 import { type Host, pluginEntries } from '../apps/http/hosts/host.ts'
+import { pluginOf } from '../apps/http/hosts/host-plugins.ts'
 import { version } from '../shared/lib/version.ts'
 
 const description =
@@ -35,6 +36,10 @@ const plugins: readonly Plugin[] = [
   { host: geminiCli, hostVersion: null, manifest: 'gemini-extension.json' },
 ]
 
+const clientFile = 'integrations/weir-hooks.ts'
+/** The plug-ins that run inside their host, and import a client of the hooks. */
+const scripted = ['opencode', 'pi'] as const
+
 /** Each generated file by its path in the checkout. */
 export function pluginFiles(): Map<string, string> {
   const files = new Map<string, string>()
@@ -43,7 +48,8 @@ export function pluginFiles(): Map<string, string> {
   for (const { host, hostVersion, manifest } of plugins) {
     const folder = `integrations/${host.name}`
     const weir = `npx --yes weir-agents@${version()}`
-    const entries = pluginEntries(host, { front, weir, version: hostVersion })
+    const uninstall = pluginOf(host.name)?.uninstall ?? ''
+    const entries = pluginEntries(host, { front, weir, version: hostVersion, uninstall })
     files.set(`${folder}/hooks/hooks.json`, withHooks('', entries, 'hooks.json'))
     files.set(
       `${folder}/${manifest}`,
@@ -51,6 +57,9 @@ export function pluginFiles(): Map<string, string> {
     )
     files.set(`${folder}/${skill}`, skillText)
   }
+  const client = readFileSync(join(root, clientFile), 'utf8')
+  const withVersion = client.replace("'weir-agents'", `'weir-agents@${version()}'`)
+  for (const folder of scripted) files.set(`integrations/${folder}/weir-hooks.ts`, withVersion)
   const listed = { name: 'weir', description }
   // Copilot CLI reads the second, and the first if the second is missing.
   for (const [file, host] of [

@@ -75,11 +75,12 @@ export async function readTranscripts(file: string, options: ReadOptions): Promi
       leftOut,
     })
     for await (const found of values.each(read)) {
-      for (const one of found) if (counts(one)) index.take(one)
+      for (const one of found) if (counts.has(one)) index.take(one)
       await othersTurn() // lets Ctrl-C through
       signal.throwIfAborted()
     }
-    const { entries, repeated } = index.kept()
+    const kept = index.kept()
+    const { entries, repeated } = counts.isPlaceless() ? { ...kept, entries: [] } : kept
     return {
       repeated,
       rounds: entries.reduce((sum, { rounds }) => sum + rounds, 0),
@@ -92,18 +93,24 @@ export async function readTranscripts(file: string, options: ReadOptions): Promi
   }
 }
 
-/** The first line with a place decides for all lines behind it. */
+/** The first line with a place decides for all lines behind it. A session without a place is in no folder. */
 function createPlaceFilter(
   session: SessionFormat | undefined,
   ranIn: ReadOptions['ranIn'],
-): (found: Found) => boolean {
+): { has(found: Found): boolean; isPlaceless(): boolean } {
   let ofFile: boolean | undefined
-  return (found) => {
-    if (ranIn === undefined || session?.place === undefined) return true
-    const place = 'value' in found && isObject(found.value) ? session.place(found.value) : undefined
-    const own = place === undefined ? undefined : ranIn(place)
-    if (session.message !== undefined) ofFile ??= own
-    return (session.message === undefined ? own : ofFile) ?? true
+  if (ranIn === undefined || session?.place === undefined)
+    return { has: () => true, isPlaceless: () => false }
+  const { place: placeOf, message } = session
+  return {
+    has(found) {
+      const place = 'value' in found && isObject(found.value) ? placeOf(found.value) : undefined
+      const own = place === undefined ? undefined : ranIn(place)
+      if (message === undefined) return own === true
+      ofFile ??= own
+      return ofFile !== false
+    },
+    isPlaceless: () => message !== undefined && ofFile === undefined,
   }
 }
 

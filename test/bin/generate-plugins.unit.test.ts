@@ -23,4 +23,13 @@ describe('the files of plug-ins', () => {
       expect(starting).toEqual(['UserPromptSubmit'])
     },
   )
+
+  it.each(['claude-code', 'codex', 'copilot', 'gemini-cli'])(
+    'name the plug-in of %s, and no hooks, as the remedy',
+    (host) => {
+      const text = pluginFiles().get(`integrations/${host}/hooks/hooks.json`) ?? ''
+      expect(text).toMatch(/remove its plug-in with: \w+ \w+ (uninstall|remove) weir/)
+      expect(text).not.toContain('weir hooks remove')
+    },
+  )
 })

@@ -109,7 +109,12 @@ const event = {
 
 /** The plug-in's hook of a prompt. `weir`: the command that it finds. */
 async function prompt(weir: string): Promise<{ code: number | null; errors: string }> {
-  const [entry] = pluginEntries(codex, { front: url, weir, version: null })
+  const [entry] = pluginEntries(codex, {
+    front: url,
+    weir,
+    version: null,
+    uninstall: 'codex plugin remove',
+  })
   const { hooks = [] } = (entry?.group ?? {}) as { hooks?: { command: string }[] }
   const child = spawn('/bin/sh', ['-c', hooks[0]?.command ?? ''], {
     cwd: commands.folder,

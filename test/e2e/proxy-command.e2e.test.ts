@@ -97,7 +97,7 @@ describe('weir proxy', () => {
       const post = (path: string, body: object) =>
         fetch(`${address.anthropicBaseUrl}${path}`, { method: 'POST', body: JSON.stringify(body) })
       for (let n = 0; n < 12; n += 1) {
-        await post('/model/m/converse', { messages: [] })
+        await post('/model/m/invoke', { messages: [] })
         if (n < 2) await post('/v1/responses', { input: 'go on', previous_response_id: `r${n}` })
       }
       await post('/v1/messages/count_tokens', {})

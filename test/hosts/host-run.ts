@@ -26,7 +26,7 @@ export type HostFolder = {
 }
 
 /** A host that needs longer hangs. */
-const runMs = 240_000
+const runMs = 480_000
 
 export async function openHostFolder(): Promise<HostFolder> {
   const home = await mkdtemp(join(tmpdir(), 'weir-host-'))

@@ -15,7 +15,8 @@ import { type HookKind, hookKinds } from '../fronts/hooks/hook-payload.ts'
 import { changedLines } from './changed-lines.ts'
 import { installedIn, settingsIn, withHooks, withoutHooks } from './hook-settings.ts'
 import type { Host, HostPlaces } from './host.ts'
-import { hostNamed } from './hosts.ts'
+import { placeOfPlugin, pluginOf } from './host-plugins.ts'
+import { hostNamed, hosts } from './hosts.ts'
 import { reviewOf, versionOf } from './installed-host.ts'
 
 export type HooksOptions = {
@@ -41,6 +42,7 @@ export async function installHooks(
   options: HooksOptions,
   context: HooksContext,
 ): Promise<0 | 1> {
+  refusePlugin(name, context)
   const { host, file, text } = await settingsOf(name, options, context)
   const program = options.program ?? host.program
   const version = await versionOf(program)
@@ -70,12 +72,39 @@ export async function removeHooks(
   return (await change({ file, text, edited }, options, context)) ? 0 : 1
 }
 
-/** The exit code: 0 if Weir's hooks are in the settings, otherwise 1. */
+/** Throws `usage`: two ways to Weir would judge each call twice. */
+function refusePlugin(name: string, places: HostPlaces): void {
+  const plugin = pluginOf(name)
+  if (plugin === undefined) return
+  const place = placeOfPlugin(plugin, places)
+  if (place !== undefined)
+    throw usageError(
+      `${printable(place)} has Weir's plug-in for ${plugin.title}, which judges each call already. Keep it, or remove it first: ${plugin.uninstall}`,
+    )
+  if (!hosts.some((host) => host.name === name))
+    throw usageError(
+      `${plugin.title} has no hooks for Weir, but Weir has a plug-in: ${plugin.install}`,
+    )
+}
+
+/** The exit code: 0 if Weir's hooks or its plug-in are installed, otherwise 1. */
 export async function showHooks(
   name: string,
   options: HooksOptions,
   context: HooksContext,
 ): Promise<0 | 1> {
+  const plugin = pluginOf(name)
+  const place = plugin && placeOfPlugin(plugin, context)
+  if (plugin !== undefined && place !== undefined) {
+    context.out.write(
+      `${printable(place)} has Weir's plug-in for ${plugin.title}. Remove it: ${plugin.uninstall}\n`,
+    )
+    return 0
+  }
+  if (plugin !== undefined && !hosts.some((host) => host.name === name)) {
+    context.out.write(`${plugin.title} has no plug-in of Weir. Install it: ${plugin.install}\n`)
+    return 1
+  }
   const { host, file, text } = await settingsOf(name, options, context)
   const program = options.program ?? host.program
   const version = await versionOf(program)

@@ -39,16 +39,25 @@ export function timeoutSeconds({ holds }: HostEvent): number {
 /**
  * The hooks of a host's plug-in: those of `weir hooks install`, whose hook of a prompt starts a server if
  * none answers. `front`: the address of that server. `weir`: the command of Weir.
+ * `uninstall`: that of the host, which the texts name in place of `weir hooks remove`.
  */
 export function pluginEntries(
   { name, entries, group }: Host,
-  { front, weir, version }: { front: string; weir: string; version: string | null },
+  {
+    front,
+    weir,
+    version,
+    uninstall,
+  }: { front: string; weir: string; version: string | null; uninstall: string },
 ): HookEntry[] {
   const urlOf = (kind: HookKind) => `${front}/v1/hooks/${name}/${kind}`
   const command = startingCommand({ url: urlOf('prompt'), weir })
-  return entries(urlOf, version).map((entry) =>
-    entry.kind === 'prompt' ? { ...entry, group: group(command, startSeconds) } : entry,
-  )
+  const remedy = `Start weir proxy, or remove its plug-in with: ${uninstall}`
+  return entries(urlOf, version).map((entry) => {
+    if (entry.kind === 'prompt') return { ...entry, group: group(command, startSeconds) }
+    const text = JSON.stringify(entry.group).replaceAll(remedyOf(name), remedy)
+    return { ...entry, group: JSON.parse(text) as unknown }
+  })
 }
 
 /** npx may have to fetch Weir first. */
@@ -79,7 +88,7 @@ export function isSince(version: string | null, since: string): boolean {
 
 /** For the user of a host without a running Weir. `host`: its name on the command line. */
 export function remedyOf(host: string): string {
-  return `Start weir proxy, or remove its hooks with: weir hooks remove ${host} (or uninstall its plug-in)`
+  return `Start weir proxy, or remove its hooks with: weir hooks remove ${host}`
 }
 
 /**

@@ -59,6 +59,10 @@ export type ScanTotals = {
 const worstMax = 5
 const failingMax = 5
 const stormsMax = 3
+const secretsMax = 20
+/** A session may name any number of tools. The rest counts as one tool. */
+const toolsMax = 1000
+const otherTools = 'other tools'
 /** Fewer children are ordinary work. */
 const stormMin = 10
 
@@ -98,13 +102,15 @@ export function createScanTotals(): ScanTotals {
       facts.tokens += tokens
       for (const [tool, { calls, failed }] of found.tools) {
         facts.failedCalls += failed
-        const key = JSON.stringify([agent, tool])
-        const known = tools.get(key) ?? { agent, tool, calls: 0, failed: 0 }
+        const named = roomFor(tools, agent, tool)
+        const key = JSON.stringify([agent, named])
+        const known = tools.get(key) ?? { agent, tool: named, calls: 0, failed: 0 }
         tools.set(key, { ...known, calls: known.calls + calls, failed: known.failed + failed })
       }
       for (const { kind, tool } of found.secrets) {
-        const key = JSON.stringify([agent, kind, tool])
-        const known = secrets.get(key) ?? { agent, kind, tool, values: 0, first: file }
+        const named = roomFor(secrets, agent, kind, tool)
+        const key = JSON.stringify([agent, kind, named])
+        const known = secrets.get(key) ?? { agent, kind, tool: named, values: 0, first: file }
         known.values += 1
         secrets.set(key, known)
       }
@@ -140,10 +146,16 @@ export function createScanTotals(): ScanTotals {
         .filter(({ subAgents }) => subAgents >= stormMin)
         .sort((a, b) => b.subAgents - a.subAgents)
         .slice(0, stormsMax),
-      secrets: [...secrets.values()].sort((a, b) => b.values - a.values),
+      secrets: [...secrets.values()].sort((a, b) => b.values - a.values).slice(0, secretsMax),
       leftOut: [...left.values()],
     }),
   }
+}
+
+/** The last name, or a common one if the map is full. */
+function roomFor(sums: ReadonlyMap<string, unknown>, ...names: string[]): string {
+  const isKept = sums.has(JSON.stringify(names)) || sums.size < toolsMax
+  return isKept ? (names.at(-1) ?? '') : otherTools
 }
 
 function emptyAgent(agent: string): ScannedAgent {

@@ -13,6 +13,7 @@ import { refuseTaken, writeWhole } from '../../../shared/lib/files/whole-file.ts
 import { unreadable } from '../../../shared/settings/text-file.ts'
 import { createLeftOut } from '../../../shared/transcript/left-out.ts'
 import type { Transcript } from '../../../shared/transcript/transcript.ts'
+import type { Money } from '../../../shared/view/totals.ts'
 import { ownCommand } from '../../terminal/own-command.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { instantOfFlag } from '../../terminal/text/instant-text.ts'
@@ -26,7 +27,7 @@ import { type JudgedSession, judgedSession } from './judged-session.ts'
 import { printScan } from './print-scan.ts'
 import { scanHtml } from './scan-html.ts'
 import { type ScanWords, scanScreen } from './scan-screen.ts'
-import { createScanTotals, type ScanTotals } from './scan-totals.ts'
+import { createScanTotals, type Scanned, type ScanTotals } from './scan-totals.ts'
 import {
   type SessionFile,
   type SessionFiles,
@@ -93,7 +94,7 @@ export async function scan(options: ScanOptions, context: ScanContext): Promise<
   const screen = scanScreen(scanned, wordsIn(context, nothingText(options, all)))
   if (html !== undefined) await writeWhole(html, scanHtml(screen), { force })
   const print = () => {
-    if (options.json) context.out.write(`${printableJson(scanned)}\n`)
+    if (options.json) context.out.write(`${printableJson(inDollars(scanned))}\n`)
     else printScan(screen, context.out)
   }
   if (github && summaryFile !== undefined) {
@@ -107,6 +108,17 @@ export async function scan(options: ScanOptions, context: ScanContext): Promise<
   } else print()
   return options.failOn === 'loops' && scanned.loops > 0 ? 1 : 0
 }
+
+/** The sums in money as dollars. */
+function inDollars({ moneyAfter, worst, ...facts }: Scanned) {
+  return {
+    ...facts,
+    moneyAfter: dollars(moneyAfter),
+    worst: worst.map((loop) => ({ ...loop, moneyAfter: dollars(loop.moneyAfter) })),
+  }
+}
+
+const dollars = (money: Money) => ({ ...money, usd: money.usd / 1e9 })
 
 function wordsIn({ environment, hooked }: ScanContext, nothing: string): ScanWords {
   const weir = ownCommand(environment, process.cwd())
@@ -211,7 +223,8 @@ async function addFile(
         totals.add(agent, file, session)
     if (sessions.length > 0 || isOther) return
   }
-  totals.leftOut('a file without a session', file)
+  const missing = ranIn === undefined ? 'a session' : 'a session that names its folder'
+  totals.leftOut(`a file without ${missing}`, file)
 }
 
 /** The sessions of an agent in a file. Empty: none can be read. */

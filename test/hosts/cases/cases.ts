@@ -24,6 +24,7 @@ import { codexLoopingAgents, codexWork } from './codex-work.ts'
 import { approvalCase, guardCase, killCase } from './control.ts'
 import { generalWork, honestCase, sleepingPolls } from './honest-work.ts'
 import { bareCall, incidentCase, incidents, sameSuccess } from './incidents.ts'
+import { litellmCases } from './litellm.ts'
 import { loopingAgentsCase } from './looping-agents.ts'
 import { pluginCases } from './plugin.ts'
 
@@ -39,6 +40,7 @@ export function allCases(): Case[] {
     ...others.flatMap(otherCases),
     ...[copilot, geminiCli].flatMap(hooksAloneCases),
     ...terminalAgents.flatMap(pluginCases),
+    ...litellmCases(),
     ...servedCases(),
     ...gatewayCases(),
   ]

@@ -2,8 +2,9 @@
 // first prompt.
 
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { freePorts } from '../../chaos/free-ports.ts'
 import type { HostEnded, HostFolder } from '../host-run.ts'
 import { installed } from '../installed-hosts.ts'
 import {
@@ -15,9 +16,12 @@ import {
   prompt,
 } from '../programs/program.ts'
 import { type Case, isToldTwice, type Result, type ScriptIn, within } from './case.ts'
-import { finalText, lastAnswer, loopScript, sameSuccess } from './incidents.ts'
+import { bareCall, finalText, lastAnswer, loopScript, sameSuccess } from './incidents.ts'
 
 const weir = join(import.meta.dirname, '..', '..', '..', 'bin', 'weir')
+
+/** The requests of a model that obeys no text, with those that Weir's advice needs. */
+const obstinateMax = 12
 
 /** Of a host with a plug-in. */
 export function pluginCases(program: Program): Case[] {
@@ -31,6 +35,36 @@ export function pluginCases(program: Program): Case[] {
       run: () =>
         withPlugin(program, plugin, loopScript(program, sameSuccess, isToldTwice), endsLoop),
     },
+    ...(plugin.endsTurns === true
+      ? [
+          {
+            ...shown,
+            title: 'the turn of a model that obeys no text ends, and its user reads the reason',
+            run: () =>
+              withPlugin(
+                program,
+                plugin,
+                loopScript(program, sameSuccess, () => false),
+                endsTurn,
+              ),
+          },
+        ]
+      : []),
+    ...(plugin.seesRefusals === true
+      ? [
+          {
+            ...shown,
+            title: 'a loop of calls that the host itself refuses ends',
+            run: () =>
+              withPlugin(
+                program,
+                plugin,
+                loopScript(program, bareCall, () => false),
+                endsTurn,
+              ),
+          },
+        ]
+      : []),
     {
       ...shown,
       title:
@@ -64,8 +98,14 @@ async function withPlugin(
     const place = { url, home: folder.home, work: folder.work }
     await placeFiles(program, place)
     const host = await installed(program.package)
+    // The hooks of Claude Code and Codex name their port. The other plug-ins read this one.
+    const [port] = await freePorts(1)
     const run = (args: readonly string[], weirCommand: string) => {
-      const environment = { ...program.environment?.(place), WEIR_COMMAND: weirCommand }
+      const environment = {
+        ...program.environment?.(place),
+        WEIR_COMMAND: weirCommand,
+        WEIR_URL: `http://127.0.0.1:${port}`,
+      }
       return folder.start(host, [...args], environment).ended
     }
     try {
@@ -79,8 +119,10 @@ async function withPlugin(
         folder,
         requests: () => model.requests.length,
         prompt: (weirCommand) => run(program.args(prompt, place, []), weirCommand),
-        uninstall: async () => {
-          for (const args of plugin.uninstall) await run(args, weir)
+        async uninstall() {
+          const { uninstall } = plugin
+          if (typeof uninstall === 'function') return uninstall(folder.home)
+          for (const args of uninstall) await run(args, weir)
         },
       })
     } finally {
@@ -97,14 +139,28 @@ async function endsLoop({ plugin, folder, ...host }: Installed): Promise<Result>
   const { out, errors } = await host.prompt('false')
   const after = host.requests() - requests
   const { file, names } = plugin.settings
-  const path = join(folder.home, file)
-  const settings = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  const settings = contentOf(join(folder.home, file))
   const isEnded = requests > 0 && requests <= sameSuccess.requestsMax
   const isGone = !settings.includes(names) && after > 0
   return {
     found: `${requests} requests with it, ${after} after its removal`,
     fault: isEnded && isGone ? undefined : `${settings.slice(0, 200)} ${out}${errors}`.slice(-400),
   }
+}
+
+/** Of a folder: the names in it. */
+function contentOf(path: string): string {
+  if (!existsSync(path)) return ''
+  if (!statSync(path).isDirectory()) return readFileSync(path, 'utf8')
+  return readdirSync(path, { recursive: true }).join('\n')
+}
+
+async function endsTurn({ requests, prompt }: Installed): Promise<Result> {
+  const { out, errors } = await prompt(weir)
+  const isShown = /Weir ended (the|this) turn/.test(`${out}${errors}`)
+  const found = `${requests()} requests, the reason ${isShown ? 'shown' : 'not shown'}`
+  const isEnded = requests() > 0 && requests() <= obstinateMax
+  return { found, fault: isEnded && isShown ? undefined : `${out}${errors}`.slice(-600) }
 }
 
 /** The first answer to each prompt is a call that leaves a file. */

@@ -1,5 +1,6 @@
 // The plug-ins of this repository, by the commands of their hosts.
 
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Plugin } from './program.ts'
 
@@ -16,6 +17,8 @@ export const claudeCodePlugin: Plugin = {
     ['plugin', 'marketplace', 'remove', 'weir'],
   ],
   settings: { file: '.claude/settings.json', names: 'weir@weir' },
+  endsTurns: true,
+  seesRefusals: true,
 }
 
 export const codexPlugin: Plugin = {
@@ -29,6 +32,34 @@ export const codexPlugin: Plugin = {
     ['plugin', 'marketplace', 'remove', 'weir'],
   ],
   settings: { file: '.codex/config.toml', names: 'weir@weir' },
+}
+
+const ofOpencode = join(root, 'integrations', 'opencode')
+const opencodeConfig = '.config/opencode/opencode.json'
+
+export const opencodePlugin: Plugin = {
+  folder: 'opencode',
+  install: [['plugin', ofOpencode, '--global']],
+  uninstall(home) {
+    const file = join(home, opencodeConfig)
+    const { plugin, ...config } = JSON.parse(readFileSync(file, 'utf8'))
+    const others = plugin.filter((one: unknown) => one !== ofOpencode)
+    writeFileSync(file, JSON.stringify({ ...config, plugin: others }))
+  },
+  settings: { file: opencodeConfig, names: ofOpencode },
+  endsTurns: true,
+  seesRefusals: true,
+}
+
+const ofPi = join(root, 'integrations', 'pi')
+
+export const piPlugin: Plugin = {
+  folder: 'pi',
+  install: [['install', ofPi]],
+  uninstall: [['remove', ofPi]],
+  settings: { file: '.pi/agent/settings.json', names: 'integrations/pi' },
+  endsTurns: true,
+  seesRefusals: true,
 }
 
 export const geminiCliPlugin: Plugin = {

@@ -11,16 +11,24 @@ import type { ScriptedCall } from '../model-server.ts'
 /** `url`: the model's address without a path. */
 export type Place = { url: string; home: string; work: string }
 
-/** A plug-in of this repository, which the host's own commands install. */
-export type Plugin = {
+export type PluginCells = {
   /** In `integrations`. */
   folder: string
-  install: readonly string[][]
-  uninstall: readonly string[][]
-  /** A file below its home, and the text in it while the plug-in is installed. */
-  settings: { file: string; names: string }
   /** The calls that run without Weir, for readers of the table. Undefined: no call runs. */
   open?: string
+}
+
+/** A plug-in of this repository, which the host's own commands install. */
+export type Plugin = PluginCells & {
+  install: readonly string[][]
+  /** A function: the host has no command for it, so the user edits a file below the home. */
+  uninstall: readonly string[][] | ((home: string) => void)
+  /** A file or folder below its home, and a text or name in it while the plug-in is installed. */
+  settings: { file: string; names: string }
+  /** Weir can end a turn. Otherwise it denies the calls of a model that obeys no text. */
+  endsTurns?: true
+  /** Weir judges the calls that the host itself refuses, such as one without its argument. */
+  seesRefusals?: true
 }
 
 /** The cells of a host in the table "works with". */
@@ -28,10 +36,11 @@ export type WorksWith = {
   /** The way to name the URL of its model. Undefined: Weir has no proxy for its API. */
   way?: string
   /** A text: the reason why there is none. Undefined: the program owns its loop and needs none. */
-  plugin?: Plugin | string
+  plugin?: PluginCells | string
 }
 
 export type Program = WorksWith & {
+  plugin?: Plugin | string
   /** Its name for people, and on the command line of the suite. */
   title: string
   package: NpmPackage | PythonPackages

@@ -5,7 +5,14 @@ import { codex as codexHooks } from '../../../apps/http/hosts/codex.ts'
 import { copilot as copilotHooks } from '../../../apps/http/hosts/copilot.ts'
 import { geminiCli as geminiCliHooks } from '../../../apps/http/hosts/gemini-cli.ts'
 import type { HostEnded } from '../host-run.ts'
-import { claudeCodePlugin, codexPlugin, copilotPlugin, geminiCliPlugin } from './plugins.ts'
+import {
+  claudeCodePlugin,
+  codexPlugin,
+  copilotPlugin,
+  geminiCliPlugin,
+  opencodePlugin,
+  piPlugin,
+} from './plugins.ts'
 import { lastLine, type Program, plain } from './program.ts'
 
 export const claudeCode: Program = {
@@ -94,6 +101,7 @@ export const opencode: Program = {
     }),
   }),
   args: (text) => ['run', text],
+  plugin: opencodePlugin,
   reply: lastLine,
 }
 
@@ -133,6 +141,7 @@ const pi: Program = {
     }),
   }),
   args: (text) => ['-p', '--provider', 'scripted', '--model', 'scripted', text],
+  plugin: piPlugin,
   reply: lastLine,
 }
 
@@ -188,10 +197,12 @@ export const geminiCli: Program = {
     GEMINI_API_KEY: 'dummy',
     GEMINI_CLI_TRUST_WORKSPACE: 'true',
   }),
-  // Without this setting it takes the address for a gateway, and asks for a login.
+  // Without the first setting it takes the address for a gateway, and asks for a login. Without the
+  // second it ends a run after five equal calls itself.
   files: () => ({
     'work/.gemini/settings.json': JSON.stringify({
       security: { auth: { selectedType: 'gemini-api-key' } },
+      model: { disableLoopDetection: true },
     }),
   }),
   args: (text) => ['-p', text, '--yolo', '-m', 'gemini-2.5-pro'],

@@ -1,10 +1,20 @@
 // `weir hooks` on files, with programs that answer as the hosts do.
 
-import { chmod, lstat, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { hookRoutes } from '../../../../apps/http/fronts/hooks/hook-routes.ts'
@@ -207,5 +217,47 @@ describe('weir hooks status', () => {
     await writeFile(settings(), JSON.stringify({ ...value, disableAllHooks: true }))
     const { text } = await run(showHooks, 'claude-code', { program: host })
     expect(text).toContain('disableAllHooks is true')
+  })
+})
+
+/** The files that the hosts write when they install the plug-in. */
+const installedPlugins: [string, string, string][] = [
+  ['claude-code', '.claude/settings.json', '{"enabledPlugins": {"weir@weir": true}}'],
+  ['codex', '.codex/config.toml', '[plugins."weir@weir"]\nenabled = true\n'],
+  [
+    'opencode',
+    '.config/opencode/opencode.jsonc',
+    '{"plugin": ["/src/weir/integrations/opencode"]}',
+  ],
+  ['pi', '.pi/agent/settings.json', '{"packages": ["../../src/weir/integrations/pi"]}'],
+]
+
+describe("weir hooks and Weir's plug-ins", () => {
+  it.each(installedPlugins)('know the plug-in of %s', async (host, name, text) => {
+    const file = join(folder, name)
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, text)
+    const { code, text: status } = await run(showHooks, host)
+    expect([code, status]).toEqual([
+      0,
+      expect.stringMatching(/has Weir's plug-in for .* Remove it: /),
+    ])
+    await expect(run(installHooks, host, { yes: true })).rejects.toThrow(
+      /judges each call already\. Keep it, or remove it first: /,
+    )
+    expect(await readFile(file, 'utf8')).toBe(text)
+  })
+
+  it.each(['opencode', 'pi'])('name the way to install the one of %s', async (host) => {
+    const { code, text } = await run(showHooks, host)
+    expect([code, text]).toEqual([1, expect.stringContaining(`${host} `)])
+    await expect(run(installHooks, host)).rejects.toThrow(/has no hooks for Weir, but Weir has a/)
+  })
+
+  it('install hooks where a plug-in of Claude Code is off', async () => {
+    const file = settings()
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, '{"enabledPlugins": {"weir@weir": false}}')
+    expect(await run(installHooks, 'claude-code', { yes: true })).toMatchObject({ code: 0 })
   })
 })

@@ -29,7 +29,7 @@ beforeEach(() => {
   const npx = join(folder, 'npx')
   writeFileSync(
     npx,
-    `#!/bin/sh\necho "$2" >> "${folder}/asked"\nshift 2\nexec "${root}/bin/weir" "$@"\n`,
+    `#!/bin/sh\necho "$*" >> "${folder}/asked"\nshift 7\nexec "${root}/bin/weir" "$@"\n`,
   )
   chmodSync(npx, 0o755)
   mkdirSync(join(folder, 'repo', 'agents'), { recursive: true })
@@ -93,7 +93,9 @@ describe('the action', () => {
     expect(summary).toContain('| `claude-code` | 1 | 0 | 1 | 12 | 12 | 12 | 0 |')
     expect(summary).toContain('`agents/a.jsonl`')
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-    expect(readFileSync(join(folder, 'asked'), 'utf8')).toBe(`weir-agents@${version}\n`)
+    const packages = `--package node@24 --package weir-agents@${version}`
+    expect(readFileSync(join(folder, 'asked'), 'utf8')).toMatch(`--yes ${packages} -- weir scan `)
+    expect(action.runs.steps.filter(({ uses }) => uses !== undefined)).toEqual([])
   })
 
   it('fails for a loop only if fail-on is loops', () => {

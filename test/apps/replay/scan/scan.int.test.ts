@@ -199,6 +199,20 @@ describe('a scan', () => {
     expect(text).not.toContain('ghp_')
   })
 
+  it('gives money in dollars', async () => {
+    const lines = JSON.stringify(claudeSession('paid', 20))
+    const model = '"role":"assistant","model":"claude-sonnet-4-5"'
+    write(
+      '.claude/projects/p/paid.jsonl',
+      JSON.parse(lines.replaceAll('"role":"assistant"', model)),
+    )
+    const { moneyAfter, tokensAfter, worst } = await facts()
+    // 90 tokens in at $3 a million and 10 out at $15, for each round of 100 tokens.
+    expect(moneyAfter.usd).toBeCloseTo((tokensAfter / 100) * (90 * 3e-6 + 10 * 15e-6), 9)
+    expect(worst[0].moneyAfter.usd).toBe(moneyAfter.usd)
+    expect(moneyAfter.usd).toBeGreaterThan(0)
+  })
+
   it('with --repo reads only sessions that ran in the folder or below', async () => {
     const repo = join(home, 'shop')
     mkdirSync(repo)
@@ -214,11 +228,14 @@ describe('a scan', () => {
     ]
     write('.gemini/tmp/h/chats/session-1.jsonl', [{ sessionId: 'g1', projectHash }, ...chat])
     write('.gemini/tmp/h/chats/session-2.jsonl', [{ sessionId: 'g2', projectHash: 'x' }, ...chat])
+    const placeless = write('.claude/projects/p/d.jsonl', claudeSession('nowhere', 1))
     const { agents, leftOut } = await facts({ repo })
     expect(agents).toHaveLength(2)
     expect(agents).toContainEqual(expect.objectContaining({ agent: 'claude-code', sessions: 2 }))
     expect(agents).toContainEqual(expect.objectContaining({ agent: 'gemini-cli', sessions: 1 }))
-    expect(leftOut).toEqual([])
+    expect(leftOut).toEqual([
+      { what: 'a file without a session that names its folder', files: 1, first: placeless },
+    ])
   })
 
   it('with --html also writes a page with the same texts, and no markup of a session', async () => {

@@ -51,7 +51,7 @@ llm-gateway: model-requests history conversation-keys policies budgets > convers
 accumulator: model-deltas conversation-keys policies > conversation-events guest-events model-deltas rounds-proposed dead-letters; accumulator
 validator: rounds-proposed conversation-keys policies > conversation-events guest-events rounds-checked dead-letters; validator
 loop-detector: rounds-checked conversation-keys policies > conversation-events guest-events rounds-checked rounds-cleared activity dead-letters; loop-detector
-executor: rounds-cleared guard-verdicts.approval conversation-keys policies audit guard-verdicts.shell > conversation-events guest-events rounds-checked rounds-cleared approvals history activity audit dead-letters; executor
+executor: rounds-cleared guard-verdicts.approval conversation-keys policies budgets audit guard-verdicts.shell > conversation-events guest-events rounds-checked rounds-cleared approvals history budgets activity audit dead-letters; executor
 approval: approvals conversation-keys policies audit > conversation-events guest-events approvals guard-verdicts.approval activity audit dead-letters; approval
 guard.shell: rounds-cleared conversation-keys policies guard-verdicts.shell > guard-verdicts.shell; guard.shell
 edge: conversation-events model-deltas history conversation-keys policies activity > client-messages conversation-keys; -

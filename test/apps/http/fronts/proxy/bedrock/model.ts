@@ -9,7 +9,6 @@ const codec = new EventStreamCodec(
   (text) => Buffer.from(text),
 )
 
-export const isConverse = (url: string): boolean => /\/model\/[^/]+\/converse(-stream)?$/.test(url)
 export const isConverseStream = (url: string): boolean => url.endsWith('/converse-stream')
 
 /** A frame as Bedrock sends it. `type`: `event` or `exception`. */

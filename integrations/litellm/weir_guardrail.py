@@ -1,0 +1,159 @@
+"""Weir as a guardrail of LiteLLM's proxy: judges each Chat Completion by `/v1/guest` of a running Weir.
+
+Reads: requests and answers of the proxy. Writes: Weir's advice to requests, and answers without denied calls.
+Without Weir no request goes to the model, and no call goes to the client.
+"""
+
+import asyncio
+import copy
+import hashlib
+import json
+import os
+import time
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import litellm
+from fastapi import HTTPException
+from litellm.integrations.custom_guardrail import CustomGuardrail
+
+CHAT = {"completion", "acompletion"}
+# They carry calls in other forms, which this file does not read.
+OTHER_CALLS = {
+    "anthropic_messages",
+    "responses",
+    "aresponses",
+    "agenerate_content",
+    "generate_content",
+    "agenerate_content_stream",
+    "generate_content_stream",
+}
+SESSION_HEADERS = ("x-weir-conversation", "x-litellm-session-id", "x-session-id")
+PERSONS_SECONDS = 600
+OPEN_MAX = 10_000
+
+
+class WeirGuardrail(CustomGuardrail):
+    """`api_base`: where Weir listens. `agent`: the guest's name in Weir's log."""
+
+    def __init__(self, api_base: str | None = None, agent: str | None = None, **options: Any):
+        super().__init__(**options)
+        base = api_base or os.environ.get("WEIR_URL") or "http://127.0.0.1:4141"
+        name = agent or os.environ.get("WEIR_AGENT") or "litellm"
+        self.url = f"{base.rstrip('/')}/v1/guest/{quote(name, safe='')}"
+        self.client = httpx.AsyncClient(timeout=60, trust_env=False)
+        # The requests whose answers are not there yet, by LiteLLM's id.
+        self.requests: dict[str, dict[str, Any]] = {}
+
+    async def async_pre_call_hook(self, user_api_key_dict, cache, data, call_type):
+        """Asks for advice on the request, and applies it."""
+        if call_type in OTHER_CALLS:
+            raise refusal(400, "this guardrail judges Chat Completions only; send this API through weir proxy")
+        if call_type not in CHAT:
+            return data
+        if data.get("n") not in (None, 1):
+            raise refusal(400, "n must be 1: Weir judges one choice")
+        request = {
+            "conversation": conversation_of(data, user_api_key_dict),
+            "format": "openai-chat",
+            "body": copy.deepcopy({name: data[name] for name in BODY if name in data}),
+        }
+        advice = await self.ask("before-model", request)
+        if advice["action"] == "end":
+            text = f"{advice['reason']} {advice['fallback']}"
+            self.raise_passthrough_exception(violation_message=text, request_data=data)
+        data.update({name: value for name, value in advice["applied"].items() if name in BODY})
+        for name in BODY:
+            if name not in advice["applied"]:
+                data.pop(name, None)
+        if len(self.requests) >= OPEN_MAX:  # of calls that had no answer
+            self.requests.pop(next(iter(self.requests)))
+        self.requests[data["litellm_call_id"]] = request
+        return data
+
+    async def async_post_call_success_hook(self, data, user_api_key_dict, response):
+        """Takes the denied calls out of an answer."""
+        if isinstance(response, litellm.ModelResponse):
+            await self.judge(data, response)
+        return response
+
+    async def async_post_call_streaming_iterator_hook(self, user_api_key_dict, response, request_data):
+        """Holds a stream until its calls are judged. Without a denied call the client gets its chunks."""
+        chunks = [chunk async for chunk in response]
+        if not any(isinstance(chunk, litellm.ModelResponseStream) for chunk in chunks):
+            raise refusal(400, "the stream is no Chat Completion, so Weir cannot judge it")
+        whole = litellm.stream_chunk_builder(chunks)
+        if not await self.judge(request_data, whole):
+            for chunk in chunks:
+                yield chunk
+            return
+        choice = whole.choices[0]
+        calls = [{"index": at, **call.model_dump()} for at, call in enumerate(choice.message.tool_calls or [])]
+        delta = {"role": "assistant", "content": choice.message.content}
+        if calls:
+            delta["tool_calls"] = calls
+        yield litellm.ModelResponseStream(
+            id=whole.id,
+            model=whole.model,
+            choices=[{"index": 0, "delta": delta, "finish_reason": choice.finish_reason}],
+        )
+
+    async def judge(self, data: dict[str, Any], response: Any) -> bool:
+        """Whether a call was denied. The answer is then changed."""
+        request = self.requests.pop(data.get("litellm_call_id", ""), None)
+        if request is None:
+            raise refusal(503, "the request of this answer was not judged")
+        choice = response.choices[0]
+        calls = choice.message.tool_calls or []
+        answer = response.model_dump(exclude_none=True)
+        deadline = time.monotonic() + PERSONS_SECONDS
+        while True:
+            verdicts = (await self.ask("after-model?waitMs=25000", {**request, "answer": answer}))["calls"]
+            if all(one["verdict"] != "pending" for one in verdicts) or time.monotonic() > deadline:
+                break
+        if len(verdicts) != len(calls):
+            raise refusal(503, "the verdicts are not those of the calls")
+        denied = [one for one in verdicts if one["verdict"] != "allow"]
+        if not denied:
+            return False
+        texts = [choice.message.content, *(one["text"] or "The call was not run." for one in denied)]
+        choice.message.content = "\n\n".join(text for text in texts if text)
+        allowed = [call for call, one in zip(calls, verdicts) if one["verdict"] == "allow"]
+        choice.message.tool_calls = allowed or None
+        if not allowed:
+            choice.finish_reason = "stop"
+        return True
+
+    async def ask(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        try:
+            answer = await self.client.post(f"{self.url}/{path}", json=body)
+        except httpx.HTTPError as error:
+            raise refusal(503, f"Weir does not answer at {self.url}: start weir proxy ({type(error).__name__})")
+        if answer.status_code >= 300:
+            raise refusal(503, f"Weir refused to judge: {answer.text[:500]}")
+        return answer.json()
+
+
+# The members of a request that Weir reads or changes.
+BODY = ("model", "messages", "tools", "tool_choice", "parallel_tool_calls", "functions", "function_call")
+
+
+def refusal(status: int, text: str) -> HTTPException:
+    return HTTPException(status_code=status, detail={"error": f"weir: {text}"})
+
+
+def conversation_of(data: dict[str, Any], key: Any) -> str:
+    """The session that the client names. Without one: the key, and the messages up to the first answer."""
+    owner = getattr(key, "api_key", None) or "none"
+    headers = (data.get("proxy_server_request") or {}).get("headers") or {}
+    names = [headers.get(name) for name in SESSION_HEADERS] + [data.get("litellm_session_id")]
+    named = next((name for name in names if isinstance(name, str) and name), None)
+    if named is None:
+        messages = data.get("messages") or []
+        first = next((at for at, one in enumerate(messages) if one.get("role") == "assistant"), None)
+        # Before the first answer nothing tells two runs with one prompt apart.
+        if first is None:
+            return f"run-{data['litellm_call_id']}"
+        named = json.dumps(messages[: first + 1], sort_keys=True, default=str)
+    return hashlib.sha256(json.dumps([owner, named]).encode()).hexdigest()[:32]

@@ -1,0 +1,200 @@
+// Client of Weir's hooks, for plug-ins that run inside their host. bin/generate-plugins.ts copies this
+// file into each plug-in, because hosts install one folder.
+// HOOK-CLIENT-1. A call runs only after an answer of Weir. Without one the call is denied, and the turn ends.
+// HOOK-CLIENT-2. A server that does not run is started once for each prompt.
+
+import { spawn } from 'node:child_process'
+import { request } from 'node:http'
+
+/** `turn`: the host's id of the prompt. */
+export type Place = { session: string; turn?: string | undefined }
+export type Call = { id: string; name: string; input: unknown }
+export type Result = { isError: boolean; text: string }
+
+/**
+ * `deny`: the call must not run, with the text for the model. `advice`: a text that the model has to read
+ * with the result. `end`: the turn must end, with the reason for its user.
+ */
+export type Judged = {
+  deny?: string | undefined
+  advice?: string | undefined
+  end?: string | undefined
+}
+
+export type WeirHooks = {
+  /** Returns the reason why no turn may begin. */
+  prompt(place: Place, text: string): Promise<string | undefined>
+  /** `signal` aborts when the host no longer waits. */
+  before(place: Place, call: Call, signal?: AbortSignal): Promise<Judged>
+  after(place: Place, call: Call, result: Result): Promise<Judged>
+  /**
+   * For a host that shows some failed calls in its next request only: reports each of them once.
+   * `isNew`: whether the call is of this turn. The advice is the same in each later request.
+   */
+  failed(place: Place, call: Call, text: string, isNew: boolean): Promise<Judged>
+  /** The turn has ended by itself. */
+  stop(place: Place): Promise<void>
+}
+
+const weirPackage = 'weir-agents@0.2.0'
+/** npx may have to fetch Weir first. */
+const startMs = 115_000
+const answerMs = 25_000
+/** A person may have to decide. Weir gives up earlier (limits.guestHoldMs). */
+const verdictMs = 605_000
+const reasonCharactersMax = 400
+const callsMax = 10_000
+
+/** `host`: the guest's name in Weir's log. */
+export function weirHooks(host: string, environment: NodeJS.ProcessEnv = process.env): WeirHooks {
+  const { origin } = new URL(environment.WEIR_URL || 'http://127.0.0.1:4141')
+  const weir = environment.WEIR_COMMAND || `npx --yes ${weirPackage}`
+  let starting: Promise<void> | undefined
+  /** The calls that Weir knows, with the advice of failed(). */
+  const known = new Map<string, string | undefined>()
+
+  function keep({ session }: Place, { id }: Call, advice?: string): void {
+    known.set(JSON.stringify([session, id]), advice)
+    const [oldest] = known.keys()
+    if (known.size > callsMax && oldest !== undefined) known.delete(oldest)
+  }
+
+  /** `weir hooks start` starts none if one answers. */
+  function startServer(): Promise<void> {
+    starting ??= start(`${weir} hooks start --url ${origin}`)
+    return starting
+  }
+
+  /** Starts a server if none answers. */
+  async function postOrStart(kind: string, body: object, ms: number, signal?: AbortSignal) {
+    const post = () => postJson(`${origin}/v1/hooks/${host}/${kind}`, body, ms, signal)
+    try {
+      return await post()
+    } catch (error) {
+      if (signal?.aborted || (error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') throw error
+      await startServer()
+      return await post()
+    }
+  }
+
+  async function after(place: Place, call: Call, { isError, text }: Result): Promise<Judged> {
+    const result = isError ? { error: text } : { tool_response: text }
+    const calls = [{ ...callIn(call), ...result }]
+    try {
+      const body = { ...bodyOf('PostToolBatch', place), tool_calls: calls }
+      const answer = await postOrStart('batch', body, answerMs)
+      if (answer.continue === false) return { end: `${answer.stopReason}` }
+      const { additionalContext } = answer.hookSpecificOutput ?? {}
+      return typeof additionalContext === 'string' ? { advice: additionalContext } : {}
+    } catch (error) {
+      return { end: noAnswer(error) }
+    }
+  }
+
+  return {
+    async prompt(place, text) {
+      starting = undefined
+      const body = { ...bodyOf('UserPromptSubmit', place), prompt: text }
+      try {
+        await postOrStart('prompt', body, answerMs)
+        return undefined
+      } catch (error) {
+        return noAnswer(error)
+      }
+    },
+    async before(place, call, signal) {
+      keep(place, call)
+      try {
+        const body = { ...bodyOf('PreToolUse', place), ...callIn(call) }
+        const { hookSpecificOutput } = await postOrStart('pre', body, verdictMs, signal)
+        const { permissionDecision, permissionDecisionReason: text } = hookSpecificOutput ?? {}
+        if (permissionDecision !== 'deny') return {}
+        // Not every host shows the result of a denied call, and that result may end the turn.
+        const { end } = await after(place, call, { isError: true, text: `${text}` })
+        return { deny: `${text}`, ...(end !== undefined && { end }) }
+      } catch (error) {
+        const text = noAnswer(error)
+        return { deny: text, end: text }
+      }
+    },
+    after,
+    async failed(place, call, text, isNew) {
+      const key = JSON.stringify([place.session, call.id])
+      if (known.has(key) || !isNew) {
+        const advice = known.get(key)
+        return advice === undefined ? {} : { advice }
+      }
+      const judged = await after(place, call, { isError: true, text })
+      keep(place, call, judged.advice)
+      return judged
+    },
+    async stop(place) {
+      await postJson(`${origin}/v1/hooks/${host}/stop`, bodyOf('Stop', place), answerMs).catch(
+        () => {},
+      ) // no call waits for it
+    },
+  }
+}
+
+function bodyOf(hook_event_name: string, { session, turn }: Place): object {
+  return { hook_event_name, session_id: session, ...(turn !== undefined && { turn_id: turn }) }
+}
+
+function callIn({ id, name, input }: Call): object {
+  return { tool_use_id: id, tool_name: name, tool_input: input }
+}
+
+function noAnswer(error: unknown): string {
+  const reason = error instanceof Error ? error.message : `${error}`
+  return `Weir does not answer, so this was stopped (${reason}). Start weir proxy, or uninstall Weir's plug-in.`
+}
+
+type Answer = {
+  continue?: unknown
+  stopReason?: unknown
+  hookSpecificOutput?: Record<string, unknown>
+}
+
+/** Not fetch: its time limit for an answer is shorter than a person's. An empty answer is no opinion. */
+function postJson(url: string, body: object, ms: number, signal?: AbortSignal): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json' }
+    const sent = request(url, { method: 'POST', headers, timeout: ms, signal }, (response) => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (piece: string) => {
+        text += piece
+      })
+      response.on('error', reject)
+      response.on('end', () => {
+        try {
+          if (response.statusCode !== 200) throw new Error(`status ${response.statusCode}`)
+          resolve(text === '' ? {} : (JSON.parse(text) as Answer))
+        } catch (error) {
+          reject(error)
+        }
+      })
+    })
+    sent.on('timeout', () => sent.destroy(new Error(`no answer within ${ms / 1000} seconds`)))
+    sent.on('error', reject)
+    sent.end(JSON.stringify(body))
+  })
+}
+
+function start(command: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, {
+      shell: true,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      timeout: startMs,
+    })
+    let errors = ''
+    child.stderr.setEncoding('utf8').on('data', (piece: string) => {
+      errors = `${errors}${piece}`.slice(-reasonCharactersMax)
+    })
+    child.on('error', reject)
+    child.on('close', (code) => {
+      if (code === 0) resolve()
+      else reject(new Error(errors.trim() || `${command} ended with exit code ${code}`))
+    })
+  })
+}
