@@ -1,4 +1,4 @@
-// The line that shows how to guard a host of this machine, or what guards it already.
+// The line that shows how to guard a host of this machine, or names the plug-in or hooks that guard it.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { installedIn } from './hook-settings.ts'
