@@ -52,9 +52,9 @@ export type ScanOptions = {
   force?: boolean
 }
 
-/** `home`: the user's. `hooked`: agents whose hooks Weir serves. `out`: for the screen, or the JSON. */
+/** `home`: the user's. `guardText`: the line that shows how to guard an agent. `out`: for the screen, or the JSON. */
 export type ScanContext = {
-  hooked: readonly string[]
+  guardText: (agent: string) => string | undefined
   home: string
   environment: NodeJS.ProcessEnv
   out: NodeJS.WriteStream
@@ -120,17 +120,17 @@ function inDollars({ moneyAfter, worst, ...facts }: Scanned) {
 
 const dollars = (money: Money) => ({ ...money, usd: money.usd / 1e9 })
 
-function wordsIn({ environment, hooked }: ScanContext, nothing: string): ScanWords {
+function wordsIn({ environment, guardText }: ScanContext, nothing: string): ScanWords {
   const weir = ownCommand(environment, process.cwd())
   return {
     nothing,
     titleOf,
     commandOf: (agent) => {
       if (agent === bundleAgent) return undefined
-      const guard = `Guard ${titleOf(agent)}: ${weir}`
-      return hooked.includes(agent)
-        ? `${guard} hooks install ${agent}`
-        : `${guard} proxy --upstream URL, the base URL of its model`
+      return (
+        guardText(agent) ??
+        `Guard ${titleOf(agent)}: ${weir} proxy --upstream URL, the base URL of its model`
+      )
     },
   }
 }

@@ -10,6 +10,7 @@ import { pino } from 'pino'
 import { type GuardOptions, openGuard } from '../../../client/guard/guard.ts'
 import type { GuardSession, GuestFormat } from '../../../client/guard/guest-conversation.ts'
 import { anthropic, defineAgent, Weir } from '../../../client/weir.ts'
+import onceGuard from '../../../services/guards/once/guard.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import { decode } from '../../../shared/codec/codec.ts'
 import type { Guard as WeirGuard } from '../../../shared/contract/guard/guard.ts'
@@ -18,6 +19,7 @@ import { topicSpecs } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { declarationOf } from '../../../shared/transcript/transcript.ts'
 import { answerOf, requestOf, type Said, saidCall, saidText } from '../../support/guest-requests.ts'
+import { noHints } from '../../support/messages.ts'
 import { waitMaxMs } from '../../support/wait-limit.ts'
 
 const open: { close(): Promise<void> }[] = []
@@ -67,6 +69,40 @@ const judgedBy = (judge: WeirGuard['judge']): WeirGuard => ({
 const pass: WeirGuard['judge'] = (_, { calls }) => ({
   state: undefined,
   verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'allow', code: '', text: '' })),
+})
+
+describe('the guard once', () => {
+  it('lets a failed call of a guest run again, and denies the call after a success', async () => {
+    const hints = { exec: { ...noHints, poll: false, once: { by: ['command'], forMs: 60_000 } } }
+    const guards = { guards: [{ ...onceGuard(), deadlineMs: 60_000 }], mode: 'enforce' as const }
+    const guard = await guardWith({ agent: { name: 'coder', hints }, guards })
+    const conversation = guard.conversation('t')
+    const pay = (id: string, result: string, isError = false) =>
+      saidCall('exec', { command: 'pay 17' }, { id, result, isError })
+    const calls = [pay('a', 'error: down', true), pay('b', 'receipt 4711'), pay('c', '')]
+    const texts: string[] = []
+    for (const [nth, call] of calls.entries()) {
+      await conversation.beforeModel(asked(calls.slice(0, nth)))
+      const [verdict] = await conversation.afterModel(answerOf(asked(calls.slice(0, nth)), call))
+      texts.push(verdict?.verdict === 'deny' ? verdict.text : `${verdict?.verdict}`)
+    }
+    expect(texts).toEqual([
+      'allow',
+      'allow',
+      expect.stringMatching(/Its result was:\nreceipt 4711$/),
+    ])
+  })
+
+  it('is needed for each call of a `once` tool', async () => {
+    const hints = { exec: { ...noHints, poll: false, once: { by: [], forMs: 60_000 } } }
+    const guard = await guardWith({ agent: { name: 'coder', hints } })
+    expect(await guard.conversation('t').afterModel(answerOf(asked([]), good))).toMatchObject([
+      {
+        verdict: 'deny',
+        text: expect.stringContaining('the guard "once" that sees to it is not in force'),
+      },
+    ])
+  })
 })
 
 describe('the options of a guard', () => {

@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { guardText } from '../../../../apps/http/hosts/guard-text.ts'
 import { type ScanOptions, scan } from '../../../../apps/replay/scan/scan.ts'
 import { DatabaseSync } from '../../../../shared/bus/sqlite.ts'
 import { output } from '../../../support/output.ts'
@@ -85,7 +86,7 @@ async function scanned(options: ScanOptions = {}, environment: NodeJS.ProcessEnv
   const code = await scan(options, {
     home,
     environment,
-    hooked: ['claude-code'],
+    guardText: (agent) => guardText(agent, { home, folder: home, environment }),
     out: stream,
   })
   return { code, text: text() }
@@ -182,11 +183,22 @@ describe('a scan', () => {
       return { ...line, message: { ...message, model: 'claude-sonnet-4-5' } }
     })
     write('.claude/projects/q/long.jsonl', priced)
-    write('.codex/sessions/rollout-1.jsonl', codexSession)
     const { text } = await scanned()
     expect(text).toMatch(/before 1\d rounds and 1,\d00 tokens \(0\.00\d\d USD\)\./)
-    expect(text).toMatch(/Guard Claude Code: .*weir hooks install claude-code\n/)
-    expect(text).toMatch(/Guard Codex: .*weir proxy --upstream URL/)
+    expect(text).toMatch(/Guard Claude Code: .*claude plugin install weir@weir\n/)
+  })
+
+  it('names the plug-in or the hooks that guard an agent already', async () => {
+    write('.claude/projects/q/one.jsonl', claudeSession('one', 1))
+    write('.codex/sessions/rollout-1.jsonl', codexSession)
+    const url = 'http://127.0.0.1:4141/v1/hooks/codex/pre'
+    const settings = write('.claude/settings.json', [{ enabledPlugins: { 'weir@weir': true } }])
+    const hook = { type: 'command', command: `curl '${url}'` }
+    const hooks = write('.codex/hooks.json', [{ hooks: { PreToolUse: [{ hooks: [hook] }] } }])
+    const { text } = await scanned()
+    expect(text).toContain(`Claude Code has Weir's plug-in: ${settings}\n`)
+    expect(text).toContain(`Codex has Weir's hooks: ${hooks}\n`)
+    expect(text).not.toContain('hooks install')
   })
 
   it('names the tools with secrets in their arguments, and shows no secret', async () => {
