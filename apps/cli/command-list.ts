@@ -36,7 +36,8 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
       mcp: 'Guard the calls of MCP servers: a host starts this command in place of a server. Without --data-folder the log is in memory.',
     }),
     part(async () => (await import('./commands/hooks.ts')).addHooks, {
-      hooks: 'Let Weir judge the tool calls of Claude Code and Codex, in their own hooks.',
+      hooks:
+        'Let Weir judge the tool calls of Claude Code, Codex, Gemini CLI and Copilot CLI, in their own hooks.',
     }),
   ],
   'Read the log:': [

@@ -105,10 +105,17 @@ function scopeOf({ all, tree, ...named }: ScopeFlags): Scope {
     throw usageError(
       `${given.length} scopes are given; give exactly one of --all, --tenant, --agent, --tool, --conversation and --tree`,
     )
-  const fault = nameFault(scope)
+  const fault = isFlag(scope.name)
+    ? 'is the next flag, so the name is missing: an empty variable of a shell leaves it out'
+    : nameFault(scope)
   if (fault !== undefined)
     throw usageError(`--${scope.isTree ? 'tree' : scope.scope} '${printable(scope.name)}' ${fault}`)
   return scope
+}
+
+/** A parser of flags takes the word after `--tree` for its value, also `--now`. */
+function isFlag(name: string): boolean {
+  return name === '--now' || name === '--drain'
 }
 
 function nameFault({ scope, name }: Scope): string | undefined {

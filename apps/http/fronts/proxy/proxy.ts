@@ -100,8 +100,9 @@ export function createProxy({
       const { method = 'GET' } = incoming
       const isCovered = veto?.covers(incoming.headers) ?? false
       if (isCovered && answers.kind !== 'no-calls') {
-        unjudged.refuse(name, unjudgedKindOf(method, path))
-        throw unjudgedPath(method, path)
+        const kind = unjudgedKindOf(method, path)
+        unjudged.refuse(name, kind)
+        throw await inFormOfKind(kind, unjudgedPath(method, path))
       }
       const isUnknown = answers.kind === 'unknown'
       if (isUnknown) unjudged.add(name, unjudgedKindOf(method, path))
@@ -243,6 +244,12 @@ function inFormOf({ like, strict }: ModelFormat, error: unknown): unknown {
   const { status, code, message, headers, cause } = error
   const body = strict.error({ status, type: code, code, message })
   return new HttpError(status, code, message, { headers, cause, body })
+}
+
+/** Clients of Ollama and Bedrock read their own form on each path. */
+async function inFormOfKind(kind: string, error: HttpError): Promise<unknown> {
+  const api = proxiedFormats.find((format) => format.name === kind.toLowerCase())
+  return api === undefined ? error : inFormOf(await wholeFormat(api), error)
 }
 
 /** `/proxy/{agent}` names another guest than the one at the root. */

@@ -115,6 +115,13 @@ describe('weir stop', () => {
     expect(await warned('nixbuild')).toContain('did you mean nix_build?')
   })
 
+  it('takes no flag for the name of a conversation that is missing', async () => {
+    const missing = { code: 'usage', message: expect.stringContaining('is the next flag') }
+    await expect(set({ tree: '--now' })).rejects.toMatchObject(missing)
+    await expect(set({ conversation: '--drain' })).rejects.toMatchObject(missing)
+    expect(await set({ conversation: '--other' })).toContain('conversation:--other is stopped')
+  })
+
   it('refuses a second stop of the same scope, and names the first', async () => {
     await set({ all: true })
     await expect(set({ all: true, reason: 'another' })).rejects.toMatchObject({

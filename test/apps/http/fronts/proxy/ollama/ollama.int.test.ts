@@ -96,6 +96,8 @@ describe('Ollama under the veto', () => {
     const response = await fetch(`${url}/api/generate`, { method: 'POST', body })
     expect(response.status).toBe(400)
     expect(await response.text()).toContain('use Messages')
+    const asked = new Ollama({ host: url }).generate({ model: 'm', prompt: 'Hi.' })
+    await expect(asked).rejects.toThrow('use Messages')
     expect(received).toEqual([])
   })
 
