@@ -5,7 +5,7 @@ export type UnrunHost = { title: string; reason: string }
 export const unrunHosts: readonly UnrunHost[] = [
   {
     title: 'OpenClaw',
-    reason: 'none yet: its event `before_tool_call` refuses a call without an answer in 15 seconds',
+    reason: 'none yet: its event `before_tool_call` denies a call without an answer in 15 seconds',
   },
   {
     title: 'Hermes',
