@@ -19,15 +19,28 @@ from fastapi import HTTPException
 from litellm.integrations.custom_guardrail import CustomGuardrail
 
 CHAT = {"completion", "acompletion"}
-# They carry calls in other forms, which this file does not read.
-OTHER_CALLS = {
-    "anthropic_messages",
-    "responses",
-    "aresponses",
-    "agenerate_content",
-    "generate_content",
-    "agenerate_content_stream",
-    "generate_content_stream",
+# Their answers carry no call. All other APIs are refused, those of later versions of LiteLLM too.
+WITHOUT_CALLS = {
+    "embedding",
+    "aembedding",
+    "embeddings",
+    "moderation",
+    "amoderation",
+    "image_generation",
+    "aimage_generation",
+    "image_edit",
+    "aimage_edit",
+    "audio_transcription",
+    "transcription",
+    "atranscription",
+    "speech",
+    "aspeech",
+    "rerank",
+    "arerank",
+    "ocr",
+    "aocr",
+    "atext_completion",
+    "acreate_file",
 }
 SESSION_HEADERS = ("x-weir-conversation", "x-litellm-session-id", "x-session-id")
 PERSONS_SECONDS = 600
@@ -48,12 +61,14 @@ class WeirGuardrail(CustomGuardrail):
 
     async def async_pre_call_hook(self, user_api_key_dict, cache, data, call_type):
         """Asks for advice on the request, and applies it."""
-        if call_type in OTHER_CALLS:
-            raise refusal(400, "this guardrail judges Chat Completions only; send this API through weir proxy")
-        if call_type not in CHAT:
+        if call_type in WITHOUT_CALLS:
             return data
+        if call_type not in CHAT:
+            raise refusal(400, "this guardrail judges Chat Completions only; send this API through weir proxy")
         if data.get("n") not in (None, 1):
             raise refusal(400, "n must be 1: Weir judges one choice")
+        if any(isinstance(tool, dict) and tool.get("type") == "mcp" for tool in data.get("tools") or []):
+            raise refusal(400, "LiteLLM may run calls of MCP servers unjudged: declare them as functions")
         request = {
             "conversation": conversation_of(data, user_api_key_dict),
             "format": "openai-chat",
@@ -81,8 +96,10 @@ class WeirGuardrail(CustomGuardrail):
     async def async_post_call_streaming_iterator_hook(self, user_api_key_dict, response, request_data):
         """Holds a stream until its calls are judged. Without a denied call the client gets its chunks."""
         chunks = [chunk async for chunk in response]
-        if not any(isinstance(chunk, litellm.ModelResponseStream) for chunk in chunks):
+        if not chunks or not all(isinstance(chunk, litellm.ModelResponseStream) for chunk in chunks):
             raise refusal(400, "the stream is no Chat Completion, so Weir cannot judge it")
+        if any(choice.index != 0 for chunk in chunks for choice in chunk.choices):
+            raise refusal(502, "the model gave several choices, and Weir judges one")
         whole = litellm.stream_chunk_builder(chunks)
         if not await self.judge(request_data, whole):
             for chunk in chunks:
@@ -104,6 +121,8 @@ class WeirGuardrail(CustomGuardrail):
         request = self.requests.pop(data.get("litellm_call_id", ""), None)
         if request is None:
             raise refusal(503, "the request of this answer was not judged")
+        if len(response.choices) != 1:
+            raise refusal(502, "the model gave several choices, and Weir judges one")
         choice = response.choices[0]
         calls = choice.message.tool_calls or []
         answer = response.model_dump(exclude_none=True)

@@ -17,7 +17,7 @@ import { WeirError } from '../../lib/errors.ts'
 import { type Encryption, newConversationKey } from './encryption.ts'
 import { keyBytes, type TenantKey } from './tenant-keys.ts'
 
-/** Names of deleted keys that are known without another request. */
+/** Deleted keys that are known without another request. */
 const deletedMax = 10_000
 
 type Place = { conversation: ConversationId; partition: number }
@@ -57,11 +57,13 @@ export function createConversationKeys(
     },
 
     async toRead(place, name) {
-      if (deleted.has(name)) return 'deleted'
+      // A record of another conversation can name the key, and its writer may be hostile.
+      const id = JSON.stringify([place.partition, place.conversation, name])
+      if (deleted.has(id)) return 'deleted'
       const found = (await named(place, name, false)) ?? (await named(place, name, true))
       if (found !== undefined) return opened(found) ?? found
       if (deleted.size >= deletedMax) deleted.clear()
-      deleted.add(name)
+      deleted.add(id)
       return 'deleted'
     },
   }

@@ -125,6 +125,22 @@ describe('the key of a conversation', () => {
     }
   })
 
+  it('stays readable after another conversation has a record that names it', async () => {
+    const bus = processWith(deployment)
+    await bus.append([cancelOf('a', '1')])
+    const [own] = await all(raw)
+    const value = Buffer.from(own?.value as Uint8Array)
+    await raw.append([{ ...inbox, key: 'hostile', value }])
+    const reader = processWith(deployment)
+    const marks = async () => (await all(reader)).map(({ conversationKey }) => conversationKey)
+    expect(await marks()).toEqual(['present', 'deleted'])
+    expect(await marks()).toEqual(['present', 'deleted'])
+    expect((await readAsStage(reader, 2)).map(({ conversationKey }) => conversationKey)).toEqual([
+      'present',
+      'deleted',
+    ])
+  })
+
   it('deleted stops no stage: the subscription marks its records and goes on', async () => {
     const writer = processWith(deployment)
     await writer.append([cancelOf('a', '1'), cancelOf('b', '2')])
