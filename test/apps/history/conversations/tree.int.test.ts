@@ -23,10 +23,9 @@ const child = 'call/order-7/7/1/0'
 const parent: Parent = { root: 'order-7', conversation: null }
 
 beforeAll(async () => {
-  const bus = await openEmbeddedBus({
-    file: busKindOf(settings).logFile(settings),
-    clock: systemClock,
-  })
+  const kind = busKindOf(settings)
+  if (!kind.isLocal) throw new Error('the log of a data folder is local')
+  const bus = await openEmbeddedBus({ file: kind.logFile(settings), clock: systemClock })
   const { topicPrefix, partitions } = settings
   await bus.ensureTopics(topicSpecs(topicPrefix, partitions))
   const write = (message: Message & { conversation: string }) => {
