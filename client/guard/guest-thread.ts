@@ -131,15 +131,21 @@ type Silence = { turnKey: string; words: string; n: number; isOver: boolean }
 
 /**
  * The answer that has the verdicts of a round. `calls`: the places of those that it may run.
- * `isSettled`: all calls are decided.
+ * `inTree`: calls that a tree has counted. `isSettled`: all calls are decided.
  */
 type Given = {
   owner: WeakRef<object> | undefined
   calls: ReadonlySet<number>
+  inTree: ReadonlySet<number>
   isSettled: boolean
 }
 
-const notGiven: Given = { owner: undefined, calls: new Set(), isSettled: false }
+const notGiven: Given = {
+  owner: undefined,
+  calls: new Set(),
+  inTree: new Set(),
+  isSettled: false,
+}
 
 type HostRound = { number: HistoryPlace; host: string | undefined }
 type DecidedRound = { key: string; mayRun: ReadonlySet<number>; place?: GuestTurn }
@@ -319,13 +325,15 @@ export function createThreads({
       const claim: Given = {
         owner: new WeakRef(answer),
         calls: new Set([...last.calls, ...allowedIn(verdicts)]),
+        inTree: last.inTree,
         isSettled: last.isSettled || verdicts.every(({ verdict }) => verdict !== 'pending'),
       }
       given.set(name, claim) // before the stops are read: an equal answer may come meanwhile
       try {
         const decided = { ...round, mayRun: last.calls }
         const going = await withStops(verdicts, decided)
-        const now = await withPlaces(going, { ...decided, number, host })
+        const now = await withPlaces(going, { ...decided, inTree: last.inTree, number, host })
+        claim.inTree = new Set([...last.inTree, ...allowedIn(now)])
         claim.calls = new Set([...last.calls, ...allowedIn(now)])
         return now
       } catch (error) {
@@ -347,9 +355,9 @@ export function createThreads({
     /** Denies calls that would start more agents than their tree may have. */
     async function withPlaces(
       verdicts: CallVerdict[],
-      { number, host, ...round }: DecidedRound & HostRound,
+      { number, host, inTree, ...round }: DecidedRound & HostRound & Pick<Given, 'inTree'>,
     ): Promise<CallVerdict[]> {
-      const of = { conversation: id, ...number, host, mayRun: round.mayRun }
+      const of = { conversation: id, ...number, host, inTree }
       const denials = await children?.denialsIn(verdicts, of)
       if (denials === undefined) return verdicts
       return withDenials(verdicts, round, (_, at) => denials.get(at))

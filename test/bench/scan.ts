@@ -44,7 +44,7 @@ export async function benchScan(count = sessions): Promise<Row[]> {
 
 async function scanned(home: string, count: number): Promise<void> {
   const { stream, text } = output()
-  await scan({ json: true }, { home, environment: {}, hooked: [], out: stream })
+  await scan({ json: true }, { home, environment: {}, guardText: () => undefined, out: stream })
   const found = JSON.parse(text())
   if (found.agents[0].sessions !== count || found.loops !== 0) throw new Error(text())
 }

@@ -35,11 +35,11 @@ export function addJudging(program: Command): void {
     .option('--force', 'overwrite an existing file')
     .action(async (options) => {
       const { scan } = await import('../../replay/scan/scan.ts')
-      const { hosts } = await import('../../http/hosts/hosts.ts')
+      const { guardText } = await import('../../http/hosts/guard-text.ts')
+      const places = { home: homedir(), folder: process.cwd(), environment: process.env }
       process.exitCode = await scan(options, {
-        home: homedir(),
-        environment: process.env,
-        hooked: hosts.map(({ name }) => name),
+        ...places,
+        guardText: (agent) => guardText(agent, places),
         out: process.stdout,
       })
     })

@@ -22,7 +22,7 @@ export const hostPlugins: readonly HostPlugin[] = [
   {
     host: 'claude-code',
     title: 'Claude Code',
-    install: 'claude plugin install weir@weir',
+    install: 'claude plugin marketplace add PATH_OF_WEIR && claude plugin install weir@weir',
     uninstall: 'claude plugin uninstall weir@weir',
     places: ({ home, folder, environment }) => [
       join(environment.CLAUDE_CONFIG_DIR || join(home, '.claude'), 'settings.json'),
@@ -34,7 +34,7 @@ export const hostPlugins: readonly HostPlugin[] = [
   {
     host: 'codex',
     title: 'Codex',
-    install: 'codex plugin add weir@weir',
+    install: 'codex plugin marketplace add PATH_OF_WEIR && codex plugin add weir@weir',
     uninstall: 'codex plugin remove weir@weir',
     places: ({ home, environment }) => [
       join(environment.CODEX_HOME || join(home, '.codex'), 'config.toml'),
@@ -57,7 +57,7 @@ export const hostPlugins: readonly HostPlugin[] = [
   {
     host: 'copilot',
     title: 'Copilot CLI',
-    install: 'copilot plugin install weir@weir',
+    install: 'copilot plugin marketplace add PATH_OF_WEIR && copilot plugin install weir@weir',
     uninstall: 'copilot plugin uninstall weir@weir',
     places: ({ home, environment }) => [
       join(environment.COPILOT_HOME || join(home, '.copilot'), 'settings.json'),

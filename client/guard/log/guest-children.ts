@@ -23,10 +23,10 @@ import type { CallVerdict } from '../guest-conversation.ts'
 
 /** The places of one front's calls. */
 export type GuestChildren = {
-  /** The denials of allowed calls that may start no child now. `mayRun`: calls that have their places. */
+  /** The denials of allowed calls that may start no child now. `inTree`: calls that have their places. */
   denialsIn(
     verdicts: readonly Pick<CallVerdict, 'callId' | 'name' | 'verdict'>[],
-    round: RoundId & { host: string | undefined; mayRun: ReadonlySet<number> },
+    round: RoundId & { host: string | undefined; inTree: ReadonlySet<number> },
   ): Promise<ReadonlyMap<number, CallEnding>>
   /** The agent of the call goes on under this conversation. Its place comes back when that ends. */
   goesOn(of: ConversationId, callId: string, child: ConversationId): void
@@ -61,11 +61,11 @@ export function guestChildren({ places, policy }: GuestChildrenOptions): GuestCh
   }
 
   return {
-    async denialsIn(verdicts, { host, mayRun, ...place }) {
+    async denialsIn(verdicts, { host, inTree, ...place }) {
       const denials = new Map<number, CallEnding>()
       const tools = hostNamed(host)?.starts?.tools ?? []
       for (const [ordinal, { callId, name, verdict }] of verdicts.entries()) {
-        if (verdict !== 'allow' || mayRun.has(ordinal) || !tools.includes(name)) continue
+        if (verdict !== 'allow' || inTree.has(ordinal) || !tools.includes(name)) continue
         const denial = await denialOf({ ...place, ordinal }, callId)
         if (denial !== undefined) denials.set(ordinal, denial)
       }

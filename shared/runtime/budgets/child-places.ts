@@ -35,6 +35,9 @@ export function childPlaces(
   context: Pick<PerformerContext, 'budgets' | 'clock' | 'log'>,
   reader: LedgerReader,
 ): ChildPlaces {
+  /** A client may send one answer twice at the same time. */
+  const reserving = new Map<string, Promise<CallEnding | undefined>>()
+
   function ownOf({ round, name }: Pick<Child, 'round' | 'name'>) {
     const { conversation, turn, round: number } = round
     const tenant = tenantOf(conversation)
@@ -64,11 +67,18 @@ export function childPlaces(
   }
 
   return {
-    denialOf: (child) =>
-      reserve(child).catch((error: unknown) => {
-        context.log.warn({ err: error }, 'a child was denied: its tree cannot be read')
-        return unread('the topic budgets cannot be used')
-      }),
+    denialOf(child) {
+      const known = reserving.get(child.name)
+      if (known !== undefined) return known
+      const decided = reserve(child)
+        .catch((error: unknown) => {
+          context.log.warn({ err: error }, 'a child was denied: its tree cannot be read')
+          return unread('the topic budgets cannot be used')
+        })
+        .finally(() => reserving.delete(child.name))
+      reserving.set(child.name, decided)
+      return decided
+    },
 
     async giveBack(child) {
       const own = ownOf(child)

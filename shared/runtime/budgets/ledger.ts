@@ -5,6 +5,7 @@
 // LEDGER-2. A reservation counts in full until its settle or release. From its expiry on, nothing
 //     changes it any more. A child only stops running.
 // LEDGER-3. A child that reserves again keeps its place: a further try of its call is the same child.
+//     The release of one try leaves the place to the others.
 
 import type { TurnId } from '../../contract/ids.ts'
 import type {
@@ -38,7 +39,12 @@ export type Account = {
   until: Milliseconds
 }
 
-type Held = { expiresAt: Milliseconds; entries: { account: Account; amount: number }[] }
+/** `tries`: how often a child reserved it. */
+type Held = {
+  expiresAt: Milliseconds
+  tries: number
+  entries: { account: Account; amount: number }[]
+}
 
 /** `open`: reservations without settle or release, by attempt. */
 export type Ledger = {
@@ -78,6 +84,8 @@ export function applyToLedger(
   if (record.type === 'budget-reserved') return reserve(ledger, record, time)
   const held = ledger.open.get(record.attempt)
   if (held === undefined) return undefined
+  held.tries -= 1
+  if (record.type === 'budget-released' && held.tries > 0) return undefined
   ledger.open.delete(record.attempt)
   for (const { account, amount } of held.entries) {
     account.held -= amount
@@ -92,6 +100,7 @@ function reserve(ledger: Ledger, record: BudgetReserved, time: Milliseconds): De
   if (open !== undefined && record.children === 0) return undefined
   if (open !== undefined) {
     open.expiresAt = Math.max(open.expiresAt, record.expiresAt)
+    open.tries += 1
     return { kind: 'granted', soft: [] } // keeps LEDGER-3
   }
   const uses = record.budgets.map((budget) => {
@@ -106,7 +115,7 @@ function reserve(ledger: Ledger, record: BudgetReserved, time: Milliseconds): De
   if (hard !== undefined) return { kind: 'refused', hard, soft }
   const entries = uses.map(({ account }) => ({ account, amount: amountOf(record, account.unit) }))
   for (const { account, amount } of entries) account.held += amount
-  ledger.open.set(record.attempt, { expiresAt: record.expiresAt, entries })
+  ledger.open.set(record.attempt, { expiresAt: record.expiresAt, tries: 1, entries })
   ledger.lapsesAt = Math.min(ledger.lapsesAt, record.expiresAt)
   return { kind: 'granted', soft }
 }

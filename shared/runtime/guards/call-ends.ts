@@ -22,7 +22,7 @@ import type {
   RoundCleared,
   TurnEnded,
 } from '../../contract/messages.ts'
-import { isGuest } from '../../contract/topology.ts'
+import { clientOwner, isGuest } from '../../contract/topology.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import { cutToBytes } from '../../lib/text-cut.ts'
 
@@ -122,6 +122,7 @@ export function applyEndRecord(
     case 'outcome':
       return applyOutcome(ends, call, message)
     case 'result-sent':
+      if (call.claim?.owner !== clientOwner) return // it is no call of the client
       return end(ends, call, message.isError ? 'error' : 'ok', message.text)
   }
 }

@@ -22,7 +22,8 @@ import type { AnyGuard } from '../../contract/guard/guard.ts'
 import { limits } from '../../contract/limits.ts'
 import type { GuardInForce, GuardVerdict } from '../../contract/messages.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
-import { isRepeat, moveMark, parseId } from '../derived-id.ts'
+import { WeirError } from '../../lib/errors.ts'
+import { isRepeat, moveMark, parseId, type ReadId } from '../derived-id.ts'
 import type { InputEnds } from '../log/input-ends.ts'
 import { type Position, positionAt, toCommit } from '../log/position.ts'
 import { createRefusals } from '../log/refusals.ts'
@@ -73,7 +74,10 @@ export function readGuardPartition({
   const stateKeptMs = (guard.external ? undefined : guard.stateKeptMs) ?? limits.guardStateKeptMs
   const marks = { ...start.marks }
   const refusals = createRefusals({
-    judge: (_, id) => id && inputs?.refusalOf(id),
+    judge: ({ refused }, id) =>
+      refused === undefined
+        ? id && inputs?.refusalOf(id)
+        : new WeirError('record.unsigned', refused),
     judged: { to: start.done, refused: start.refused },
   })
   let position = start.from
@@ -134,7 +138,7 @@ export function readGuardPartition({
   function jobOf(record: StoredRecord): Job | FollowedEnd | undefined {
     newest = Math.max(newest, record.time)
     const id = parseId(record.id)
-    if (id?.stage !== 'loop-detector') return seesEnds ? endIn(record) : undefined
+    if (id?.stage !== 'loop-detector') return seesEnds ? endIn(record, id) : undefined
     if (isRepeat(marks, id) || record.value === null) return undefined
     // A forged id must hide no round (REFUSALS-1). The executor reports such a record.
     if (refusals.refusalOf(record, id) !== undefined) return undefined
@@ -151,7 +155,8 @@ export function readGuardPartition({
     }
   }
 
-  function endIn(record: StoredRecord): FollowedEnd | undefined {
+  function endIn(record: StoredRecord, id: ReadId | undefined): FollowedEnd | undefined {
+    if (refusals.refusalOf(record, id) !== undefined) return undefined
     try {
       const message = record.value === null ? undefined : decode(record.value)
       if (message === undefined || !isEndRecord(message) || message.type === 'round-cleared')

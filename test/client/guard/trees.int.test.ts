@@ -101,6 +101,26 @@ describe('a guest whose tree is full', () => {
     expect(await verdictsOn(conversation, three, [one, two])).toEqual(['allow'])
   })
 
+  it('starts no more agents for an answer that is judged twice at the same time', async () => {
+    await open({ atOnce: 3 })
+    const conversation = guard.conversation('s')
+    await conversation.beforeModel(asked())
+    const all = await Promise.all([1, 2].map(() => verdictsOn(conversation, storm(24))))
+    for (const verdicts of all)
+      expect(verdicts.flatMap((verdict, at) => (verdict === 'allow' ? [at] : []))).toEqual([
+        0, 1, 2,
+      ])
+  })
+
+  it('starts any number for a client whose tools are not known', async () => {
+    await open({ atOnce: 1 })
+    const conversation = guard.conversation('s')
+    const request = { ...asked(), host: undefined }
+    await conversation.beforeModel(request)
+    const verdicts = await conversation.afterModel(answerOf(request, storm(3)))
+    expect(verdicts.map(({ verdict }) => verdict)).toEqual(['allow', 'allow', 'allow'])
+  })
+
   it('needs a log, because memory counts no children', async () => {
     await open({})
     await expect(openGuard({ agent: coder({ atOnce: 1 }) })).rejects.toThrow(

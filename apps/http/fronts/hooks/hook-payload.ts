@@ -111,12 +111,12 @@ function resultOf(body: Body): HookResult {
     : { callId, status: 'ok', text: responseText(response) }
 }
 
-/** A batch has no status. The host marks the results of calls that it has refused itself. */
+/** Claude Code gives a batch no status, and marks the results of calls that it has refused itself. */
 function finishedCallOf(value: unknown): { call: HookCall; result: HookResult } {
   if (!isObject(value)) throw missing('tool_calls', 'must be a list of objects')
-  const { callId, text } = resultOf(value)
-  const status = text.startsWith('<tool_use_error>') ? 'error' : 'ok'
-  return { call: callOf(value), result: { callId, status, text } }
+  const result = resultOf(value)
+  const isRefused = result.text.startsWith('<tool_use_error>')
+  return { call: callOf(value), result: isRefused ? { ...result, status: 'error' } : result }
 }
 
 /** The text that the model reads, as far as the host shows it. */

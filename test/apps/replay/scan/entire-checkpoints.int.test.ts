@@ -57,7 +57,10 @@ function claude(sessionId: string, rounds: number, more: object = {}): string {
 
 async function facts(options: object = {}) {
   const { stream, text } = output()
-  await scan({ repo, json: true, ...options }, { home, environment: {}, hooked: [], out: stream })
+  await scan(
+    { repo, json: true, ...options },
+    { home, environment: {}, guardText: () => undefined, out: stream },
+  )
   const { agents } = JSON.parse(text())
   return agents.map((one: Record<string, unknown>) => [
     one.agent,

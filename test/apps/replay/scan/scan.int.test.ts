@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { guardText } from '../../../../apps/http/hosts/guard-text.ts'
 import { type ScanOptions, scan } from '../../../../apps/replay/scan/scan.ts'
 import { DatabaseSync } from '../../../../shared/bus/sqlite.ts'
 import { output } from '../../../support/output.ts'
@@ -32,7 +33,12 @@ function write(path: string, lines: object[]): string {
 }
 
 /** A session of Claude Code whose model reads, or calls a failing command `failures` times. */
-function claudeSession(sessionId: string, failures: number, more: object = {}): object[] {
+function claudeSession(
+  sessionId: string,
+  failures: number,
+  more: object = {},
+  callsOf = sessionId,
+): object[] {
   let at = 0
   const line = (type: string, content: unknown, message: object = {}) => {
     at += 1
@@ -50,11 +56,11 @@ function claudeSession(sessionId: string, failures: number, more: object = {}): 
   const calls = Array.from({ length: failures }, (_, n) => [
     line(
       'assistant',
-      [{ type: 'tool_use', id: `t${n}`, name: 'Bash', input: { command: 'make' } }],
+      [{ type: 'tool_use', id: `${callsOf} t${n}`, name: 'Bash', input: { command: 'make' } }],
       { usage },
     ),
     line('user', [
-      { type: 'tool_result', tool_use_id: `t${n}`, content: 'no rule', is_error: true },
+      { type: 'tool_result', tool_use_id: `${callsOf} t${n}`, content: 'no rule', is_error: true },
     ]),
   ])
   return [
@@ -85,7 +91,7 @@ async function scanned(options: ScanOptions = {}, environment: NodeJS.ProcessEnv
   const code = await scan(options, {
     home,
     environment,
-    hooked: ['claude-code'],
+    guardText: (agent) => guardText(agent, { home, folder: home, environment }),
     out: stream,
   })
   return { code, text: text() }
@@ -163,7 +169,7 @@ describe('a scan', () => {
   it('counts sub-agents with their session, and names a session with many of them', async () => {
     write('.claude/projects/p/main.jsonl', claudeSession('s', 1))
     for (let n = 0; n < 12; n += 1) {
-      const lines = claudeSession('s', 1, { isSidechain: true })
+      const lines = claudeSession('s', 1, { isSidechain: true }, `${n}`)
       const own = lines.map((line) => ({
         ...line,
         uuid: `${n} ${(line as { uuid: string }).uuid}`,
@@ -182,11 +188,33 @@ describe('a scan', () => {
       return { ...line, message: { ...message, model: 'claude-sonnet-4-5' } }
     })
     write('.claude/projects/q/long.jsonl', priced)
-    write('.codex/sessions/rollout-1.jsonl', codexSession)
     const { text } = await scanned()
     expect(text).toMatch(/before 1\d rounds and 1,\d00 tokens \(0\.00\d\d USD\)\./)
-    expect(text).toMatch(/Guard Claude Code: .*weir hooks install claude-code\n/)
-    expect(text).toMatch(/Guard Codex: .*weir proxy --upstream URL/)
+    expect(text).toMatch(/Guard Claude Code: .*claude plugin install weir@weir\n/)
+  })
+
+  it('names the plug-in or the hooks that guard an agent already', async () => {
+    write('.claude/projects/q/one.jsonl', claudeSession('one', 1))
+    write('.codex/sessions/rollout-1.jsonl', codexSession)
+    const url = 'http://127.0.0.1:4141/v1/hooks/codex/pre'
+    const settings = write('.claude/settings.json', [{ enabledPlugins: { 'weir@weir': true } }])
+    const hook = { type: 'command', command: `curl '${url}'` }
+    const hooks = write('.codex/hooks.json', [{ hooks: { PreToolUse: [{ hooks: [hook] }] } }])
+    const { text } = await scanned()
+    expect(text).toContain(`Claude Code has Weir's plug-in: ${settings}\n`)
+    expect(text).toContain(`Codex has Weir's hooks: ${hooks}\n`)
+    expect(text).not.toContain('hooks install')
+  })
+
+  it('counts a fork with the part that is not a copy of another session', async () => {
+    write('.claude/projects/p/first.jsonl', claudeSession('first', 4))
+    write('.claude/projects/p/fork.jsonl', claudeSession('fork', 7, {}, 'first'))
+    write('.claude/projects/p/other.jsonl', claudeSession('other', 4))
+    const { agents, leftOut } = await facts()
+    // 7 calls of the fork with its text, and 4 with a text of the other session. One file is read first:
+    // of the first session nothing or its beginning is left.
+    expect(agents).toMatchObject([{ calls: 11 }])
+    expect(leftOut).toEqual([])
   })
 
   it('names the tools with secrets in their arguments, and shows no secret', async () => {

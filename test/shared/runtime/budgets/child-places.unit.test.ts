@@ -90,6 +90,15 @@ describe('a child', () => {
     expect(await away.places.denialOf(child())).toMatchObject({ status: 'denied', text })
   })
 
+  it('that is judged twice at the same time reserves one place', async () => {
+    const { places, written } = world(() => ({ kind: 'granted', soft: [] }))
+    expect(await Promise.all([child(), child()].map(places.denialOf))).toEqual([
+      undefined,
+      undefined,
+    ])
+    expect(written).toHaveLength(1)
+  })
+
   it('that is too deep reserves nothing', async () => {
     const { places, written } = world(() => undefined)
     expect(await places.denialOf(child({ depth: 3 }))).toMatchObject({

@@ -209,6 +209,16 @@ describe('a child of a tree', () => {
       'granted',
     ],
     [
+      'a further try of a running child gives only itself up',
+      [child('a', one), child('a', one), release('a'), child('b', one)],
+      'refused',
+    ],
+    [
+      'each try of a child gave itself up',
+      [child('a', one), child('a', one), release('a'), release('a'), child('b', one)],
+      'granted',
+    ],
+    [
       'all requests of the tree are used, and children count for none',
       [
         request('a', [cap('rounds', 2)]),

@@ -240,6 +240,24 @@ describe('a guard that sees ends', () => {
     expect(await ends(cleared(['look'], { policy }), look)).toBe('none')
   })
 
+  it('gets no result of a client for a call that the client does not run', async () => {
+    const sent: Message = { type: 'result-sent', ...at, resultId: 'r', isError: true, text: 'no' }
+    expect(await ends(cleared(['pay']), claim(), sent, look)).toBe('c/1/0 unknown No result of')
+  })
+
+  it('gets no end from a record whose signature is wrong, and judges no such round', async () => {
+    const records = [cleared(['pay']), claim(), outcome({}, result('error', 'forged')), look]
+    const forged = (record: StoredRecord) => ({ ...record, refused: 'it has no signature' })
+    const log = logOf(...records).map((record, at) => {
+      if (at === 2) return forged({ ...record, id: undefined })
+      return at === 1 ? { ...record, id: undefined } : record
+    }) as StoredRecord[]
+    const { verdicts } = await reader(follower).read(log)
+    expect(verdicts.at(-1)?.verdicts[0]?.text).toBe('c/1/0 unknown No result of')
+    const round = logOf(cleared(['pay'])).map(forged)
+    expect((await reader(follower).read([...round, ...logOf(look)])).verdicts).toHaveLength(1)
+  })
+
   it('gets the ends of the agents that calls ask', async () => {
     const called = { conversation: 'call/c/0/1/0' }
     const ofCalled = [cleared(['pay'], called), { ...claim(), ...called } as Message]

@@ -380,6 +380,22 @@ describe('a hook behind a call', () => {
     })
   })
 
+  it('judges a result of a batch with an error as a failure, such as those of plug-ins', async () => {
+    const guard = scriptedGuard({ after: runAll })
+    const hook = hooksOf(guard)
+    const { tool_calls, ...event } = batch(['c1', 'ok'])
+    const error = 'Command exited with code 1'
+    await hook('batch', { ...event, tool_calls: [...tool_calls, { ...call('c2'), error }] })
+    expect(guard.asked.at(-1)).toMatchObject({
+      request: {
+        pieces: expect.arrayContaining([
+          expect.objectContaining({ id: 'c1', text: 'ok', isError: false }),
+          expect.objectContaining({ id: 'c2', text: error, isError: true }),
+        ]),
+      },
+    })
+  })
+
   it('ends the turn of a host that can end one', async () => {
     const guard = scriptedGuard({
       after: runAll,
