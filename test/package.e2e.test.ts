@@ -21,11 +21,13 @@ afterAll(() => project.close())
 describe('the packed package', () => {
   it('has compiled code, public declarations and examples, and no source, test, map or tool', () => {
     const isMeant = (file: string) =>
-      /^(package\.json|(README|AGENTS|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|THIRD-PARTY-LICENSES|bin\/weir\.js|examples\/[\w-]+\.ts|dist\/schemas\/lock\.json|dist\/(apps|chunks|client|services|shared)\/.+|docs\/.+\.(md|png))$/.test(
+      /^(package\.json|(README|AGENTS|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|THIRD-PARTY-LICENSES|bin\/weir\.js|examples\/[\w-]+\.ts|dist\/schemas\/lock\.json|dist\/(apps|chunks|client|services|shared)\/.+|docs\/.+\.(md|png)|integrations\/.+)$/.test(
         file,
       ) &&
       (!/(\.map|\.test\.js|(?<!\.d)\.ts)$/.test(file) ||
-        /^(examples|dist\/apps\/(page|(report|replay|http\/console)\/page))\//.test(file)) // texts to copy or serve
+        /^(examples|integrations|dist\/apps\/(page|(report|replay|http\/console)\/page))\//.test(
+          file,
+        )) // texts to copy or serve
     expect(project.files.filter((file) => !isMeant(file))).toEqual([])
     expect(project.files).toContain('dist/client/weir.js')
   })
@@ -270,7 +272,7 @@ describe('its commands', () => {
       ),
     })
     expect((await project.run(['weir', 'guard', 'run', 'spen'])).errors).toContain(
-      '(flow, opa, shell, spend do); did you mean spend?',
+      '(flow, once, opa, shell, spend do); did you mean spend?',
     )
   })
 

@@ -6,14 +6,13 @@
 import { messageOf } from '../../shared/codec/message-of.ts'
 import type { StoredRecord } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
-import type { Cap, FailureClass, TurnOutcome } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { guestOf } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { type ConversationView, reduce, viewOf } from '../../shared/view/conversation-view.ts'
 import { inputTokensOf } from '../../shared/view/totals.ts'
 import { type FactFold, factsOf, sumOfFacts, type TurnFacts } from '../../shared/view/turn-facts.ts'
-import { isEndedByAdvice, type TurnView } from '../../shared/view/turn-view.ts'
+import { type Ending, endingOf, type TurnView } from '../../shared/view/turn-view.ts'
 import { openingOf } from '../turn/opening.ts'
 import type { History, RoundUsage } from './histories.ts'
 import type { ReadableLog } from './readable-log.ts'
@@ -44,13 +43,7 @@ export type ConversationSummary = {
    * unknown: its end is no longer in the log. For a conversation without a turn: the end of its last
    * message; unjudged: it only counts requests that passed unjudged.
    */
-  last: {
-    outcome: TurnOutcome | 'open' | 'ended' | 'unknown' | 'unjudged'
-    class: FailureClass | null
-    cap: Cap | null
-    reason: string | null
-    at: Milliseconds
-  }
+  last: Omit<Ending, 'outcome'> & { outcome: Ending['outcome'] | 'open' | 'unknown' | 'unjudged' }
 }
 
 /** A conversation that the walk has found, as far as it is known. */
@@ -180,14 +173,8 @@ function lastOf({ view, lastTurn, at }: Unfinished): ConversationSummary['last']
   const turns = [...view.turns.values()]
   const last =
     lastTurn === undefined ? turns.find(({ end }) => end !== undefined) : view.turns.get(lastTurn)
-  if (last?.end !== undefined) {
-    const { outcome, class: failureClass, cap, reason, at: endedAt } = last.end
-    return { outcome, class: failureClass, cap, reason, at: endedAt }
-  }
-  if (last?.endedBy !== undefined && isEndedByAdvice(last)) {
-    const { cap, reason, at: endedAt } = last.endedBy
-    return { outcome: 'ended', class: null, cap, reason, at: endedAt }
-  }
+  const ending = last === undefined ? undefined : endingOf(last)
+  if (ending !== undefined) return ending
   if (lastTurn === undefined && view.facts !== undefined) return withoutEnd('unjudged', at)
   // An older end, although the walk comes from newer records: the last turn began after the walk
   // did. A newer number belongs to a message that opened no turn.

@@ -18,7 +18,7 @@ const valuesShownMax = 50
 type Sql = { text: string; values: (string | number)[] }
 
 /** `table`: of the turns that have all words of the filter. Undefined: the filter has no word. */
-type Searched = { filter: TurnFilter; table: string | undefined; now: Milliseconds }
+export type Searched = { filter: TurnFilter; table: string | undefined; now: Milliseconds }
 
 const columns: Record<Sort, string> = { time: 'at', cost: 'usd', tokens: 'tokens', duration: 'ms' }
 
@@ -55,6 +55,23 @@ export function findTurns(db: DatabaseSync, searched: Searched): Map<Conversatio
     found.set(name, (found.get(name) ?? new Set()).add(Number(row.turn)))
   }
   return found
+}
+
+/** Calls `each` with the view of each matching turn, in the order of their beginnings. */
+export function eachTurn(
+  db: DatabaseSync,
+  searched: Searched,
+  each: (conversation: ConversationId, view: TurnView) => void,
+): void {
+  const turns = ofTurns(searched)
+  const bounds = ofBounds(searched.filter)
+  const rows = db
+    .prepare(
+      `SELECT c.name AS name, t.view AS view FROM turns t JOIN conversations c ON c.id = t.conversation
+       WHERE ${turns.text} AND ${bounds.text} ORDER BY t.since, t.id`,
+    )
+    .iterate(...turns.values, ...bounds.values)
+  for (const { name, view } of rows) each(String(name), valueOfText<TurnView>(view))
 }
 
 /** Of `given` those that turns have. Default: a few of all. */

@@ -23,11 +23,12 @@ import {
   unknownValue,
   type ValueKey,
 } from '../../shared/view/filter/turn-filter.ts'
+import type { TurnView } from '../../shared/view/turn-view.ts'
 import { contextIn } from '../history/context-turns.ts'
 import { endsOf, type ReadableLog } from '../history/readable-log.ts'
 import type { ConversationSummary } from '../history/summary.ts'
 import { clearIndex, inMemory, openIndexFile, purgeStep, removalsIn } from './index-file.ts'
-import { findConversations, findTurns, knownValues } from './queries.ts'
+import { eachTurn, findConversations, findTurns, knownValues, type Searched } from './queries.ts'
 import {
   createTurnIndex,
   type IndexedTopic,
@@ -55,6 +56,11 @@ export type Search = {
   page(filter: TurnFilter, options: PageOptions): Promise<FoundPage>
   /** The ids of the matching turns. Throws as `page`. */
   turns(filter: TurnFilter): Promise<Map<ConversationId, Set<number>>>
+  /** Calls `each` with the view of each matching turn, the earliest first. Throws as `page`. */
+  views(
+    filter: TurnFilter,
+    each: (conversation: ConversationId, view: TurnView) => void,
+  ): Promise<void>
   /** Throws `usage` for an agent, a tool, a guard or a tenant that no turn of this log has. */
   assertKnown(filter: TurnFilter): void
   /** A few of the values that turns have. */
@@ -178,6 +184,12 @@ export function openSearch(
     return shown
   }
 
+  function searched<T>(filter: TurnFilter, find: (asked: Searched) => T): Promise<T> {
+    return withWordTurns(db, filter.text, clock, (table) =>
+      find({ filter, table, now: clock.now() }),
+    )
+  }
+
   return {
     refresh() {
       reading = reading.catch(() => {}).then(readOn)
@@ -188,15 +200,11 @@ export function openSearch(
       return behind
     },
 
-    page: (filter, options) =>
-      withWordTurns(db, filter.text, clock, (table) =>
-        findConversations(db, { filter, table, now: clock.now() }, options),
-      ),
+    page: (filter, options) => searched(filter, (asked) => findConversations(db, asked, options)),
 
-    turns: (filter) =>
-      withWordTurns(db, filter.text, clock, (table) =>
-        findTurns(db, { filter, table, now: clock.now() }),
-      ),
+    turns: (filter) => searched(filter, (asked) => findTurns(db, asked)),
+
+    views: (filter, each) => searched(filter, (asked) => eachTurn(db, asked, each)),
 
     assertKnown({ values }) {
       for (const [key, given] of values)

@@ -5,18 +5,22 @@
 // TURN-VIEW-2. Memory: some numbers and names for each effect (turn-facts.ts), and the rounds and texts
 //     of the detail. Of an open turn: the newest round, and older ones with a running call.
 
-import type { MessageId } from '../contract/ids.ts'
+import type { ConversationId, MessageId } from '../contract/ids.ts'
 import { limits } from '../contract/limits.ts'
 import type {
+  Cap,
   Caps,
+  FailureClass,
   GuestAdvice,
   HistoryEntry,
   Message,
   Parent,
   TurnFinished,
+  TurnOutcome,
   Usage,
 } from '../contract/messages.ts'
 import { tenantOf } from '../contract/tenant.ts'
+import { treeOf } from '../contract/tree.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 import { cutToBytes } from '../lib/text-cut.ts'
 import type { Logged } from './logged.ts'
@@ -33,6 +37,8 @@ export type TurnView = {
   agent?: string
   /** The recorded place in a tree. Undefined: no record shows the beginning. */
   parent?: Parent | null
+  /** The conversation at the root of its tree, as far as its records name a root. */
+  tree?: ConversationId
   /** The message that opened it, or that opened no turn. */
   messageId?: MessageId
   /** Whether a record shows that it began. A message that opened no turn has a number too. */
@@ -66,6 +72,27 @@ export type TurnView = {
 /** Whether Weir ended it by its advice, and no round has begun since. */
 export function isEndedByAdvice({ endedBy, roundAt }: TurnView): boolean {
   return endedBy !== undefined && endedBy.at >= roundAt
+}
+
+/** The end of a turn in lists. ended: Weir has ended it, and a guest may go on. */
+export type Ending = {
+  outcome: TurnOutcome | 'ended'
+  class: FailureClass | null
+  cap: Cap | null
+  reason: string | null
+  at: Milliseconds
+}
+
+/** Undefined: the turn runs, or its end is not among its records. */
+export function endingOf(view: TurnView): Ending | undefined {
+  const { end, endedBy } = view
+  if (end !== undefined) {
+    const { outcome, class: failureClass, cap, reason, at } = end
+    return { outcome, class: failureClass, cap, reason, at }
+  }
+  if (endedBy === undefined || !isEndedByAdvice(view)) return undefined
+  const { cap, reason, at } = endedBy
+  return { outcome: 'ended', class: null, cap, reason, at }
 }
 
 /**
@@ -102,8 +129,10 @@ export function addToTurn(view: TurnView, given: TurnRecord, detail: Detail): vo
   const { message, time } = record
   view.firstAt = Math.min(view.firstAt, time)
   view.lastAt = Math.max(view.lastAt, time)
-  if (view.tenant === undefined && 'conversation' in message)
+  if (view.tenant === undefined && 'conversation' in message) {
     view.tenant = tenantOf(message.conversation)
+    view.tree = treeOf({ conversation: message.conversation, parent: null })
+  }
   addFact(view.facts, message)
   addTurnRecord(view, message, time)
   if (!('round' in message) || message.round < 1) return
@@ -157,6 +186,7 @@ function addTurnRecord(view: TurnView, message: Message, at: Milliseconds): void
       view.startedAt = at
       view.agent = message.agent
       view.parent = message.parent
+      view.tree = treeOf(message)
       view.messageId = message.messageId
       return
     case 'round-started':

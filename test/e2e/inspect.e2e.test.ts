@@ -58,7 +58,7 @@ afterAll(() => commands.close())
 const steady = (shown: string) =>
   shown
     .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{3})? UTC/g, 'WHEN')
-    .replaceAll(/\d+ ms|\d+\.\d s/g, '# s')
+    .replaceAll(/\d+ ms|\d+\.\d s|\b\d+ s\b/g, '# s')
     .replaceAll(/(message +)[0-9a-f]{20}/g, '$1ID')
     .replaceAll(/, waited # s for its turn/g, '')
     .replaceAll(/[\d,]+ in, [\d,]+ out|[\d,]+ \+ [\d,]+ tokens/g, 'N tokens')

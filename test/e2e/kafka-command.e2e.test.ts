@@ -312,7 +312,7 @@ describe('weir doctor over Kafka', () => {
       lines: [
         expect.stringMatching(/^ok +brokers +1 broker: /),
         expect.stringMatching(
-          /^ok +topics +16 topics that begin with test-.*, all as Weir needs them$/,
+          /^ok +topics +17 topics that begin with test-.*, all as Weir needs them$/,
         ),
         expect.stringMatching(
           /^ok +stages +running copies: intake 1, conversation 1, guest 1, llm-gateway 1, /,

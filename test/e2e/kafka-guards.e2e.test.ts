@@ -149,14 +149,14 @@ describe('weir guard over Kafka', () => {
             '--replication-factor',
             '1',
           )
-          expect(checked).toMatchObject({ code: 0, out: '18 topics, all as Weir needs them\n' })
+          expect(checked).toMatchObject({ code: 0, out: '19 topics, all as Weir needs them\n' })
           expect(await guardUsers(run)).toEqual([])
           expect(await guardUsers(run, '--registered')).toEqual([
             `guard.no-removal: ${topicPrefix}guard-verdicts.no-removal`,
             `guard.remote: ${topicPrefix}guard-verdicts.remote`,
           ])
           const doctor = (await run('doctor')).out
-          expect(doctor).toContain('18 topics that begin with')
+          expect(doctor).toContain('19 topics that begin with')
           expect(doctor).toMatch(/warning +guards +no process runs remote \(shadow\)/)
           guard.signal('SIGTERM')
           expect((await guard.ended).code).toBe(0)

@@ -4,7 +4,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { allCases } from './cases/cases.ts'
-import { worksWith } from './tables.ts'
+import { unrunHosts } from './programs/unrun-hosts.ts'
+import { notRun, worksWith } from './tables.ts'
 
 const integrations = join(import.meta.dirname, '..', '..', 'integrations')
 
@@ -22,7 +23,20 @@ describe('the table "works with"', () => {
     const { actual } = await worksWith(allCases())
     const shown = actual.map((row) => row.split(' | ', 1)[0]?.slice(2))
     const hosts = allCases().flatMap(({ program, worksWith }) => (worksWith ? [program] : []))
-    expect(shown.toSorted()).toEqual([...new Set(hosts)].toSorted())
+    const unrun = unrunHosts.map(({ title }) => title)
+    expect(shown.toSorted()).toEqual([...new Set(hosts), ...unrun].toSorted())
+  })
+
+  it('has a row without cases only with a reason, and for a host that no case runs', async () => {
+    const programs = allCases().map(({ program }) => program)
+    const { actual } = await worksWith(allCases())
+    const rows = actual.filter((row) => row.endsWith(`| ${notRun} |`))
+    expect(rows).toHaveLength(unrunHosts.length)
+    for (const { title, reason } of unrunHosts) {
+      expect(programs.filter((program) => program.startsWith(`${title} `))).toEqual([])
+      expect(reason).toMatch(/^none( yet)?: .{20,}/)
+      expect(rows).toContainEqual(expect.stringContaining(`| ${title} | ${reason} |`))
+    }
   })
 
   it.each(folders)('has a row for the plug-in %s, whose cases have run', async (folder) => {

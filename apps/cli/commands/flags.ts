@@ -96,7 +96,7 @@ export function withConditions(command: Command): Command {
     )
     .option(
       '--where <key=value>',
-      'only turns with this: tool=NAME, rule=cycle, guard=NAME, outcome=failed, agent=NAME, tenant=NAME, intervention=any, call=denied, failureClass=no-progress, cap=rounds, minTokens=100000, minCost=0.5USD, longerThan=5m; repeat for more',
+      'only turns with this: tool=NAME, rule=cycle, guard=NAME, outcome=failed, agent=NAME, tenant=NAME, tree=ID, intervention=any, call=denied, failureClass=no-progress, cap=rounds, minTokens=100000, minCost=0.5USD, longerThan=5m; repeat for more',
       listed,
     )
 }

@@ -5,6 +5,7 @@ import { newestConversations } from '../../../client/history/newest-conversation
 import type { ReadableLog } from '../../../client/history/readable-log.ts'
 import type { ConversationSummary } from '../../../client/history/summary.ts'
 import { type FoundPage, openSearch } from '../../../client/search/search.ts'
+import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { isGuest } from '../../../shared/contract/topology.ts'
 import { usageError } from '../../../shared/lib/errors.ts'
@@ -23,22 +24,30 @@ import { factTexts } from '../facts-text.ts'
 import { type FilterOptions, filterOf, sortOf } from '../filter-options.ts'
 import { type MoneyReader, moneyReader } from '../money.ts'
 import { withLog } from '../open-log.ts'
+import { printTree, treeInLog } from './tree.ts'
 
 /** `bundle`: reads this file instead of the log that the settings name. */
 export type ConversationsOptions = FilterOptions & {
   json?: boolean
-  limit: string
+  /** Default: 20; of a tree 1000. */
+  limit?: string
   sort?: string
+  /** Shows the tree of this conversation instead of a list. */
+  tree?: ConversationId
   unredacted?: boolean
   bundle?: string
 }
 
-/** Prints the list to `out`. With `json`, one object per line (PricedConversation). */
+/**
+ * Prints the list to `out`. With `json`, one object per line (PricedConversation). With `tree`, prints
+ * the tree, and with `json` one object (TreeTimeline).
+ */
 export async function listConversations(
   settings: Settings,
-  { json, limit, bundle, unredacted, sort: sorting, ...conditions }: ConversationsOptions,
+  { json, bundle, unredacted, sort: sorting, tree, ...options }: ConversationsOptions,
   out: NodeJS.WriteStream,
 ): Promise<void> {
+  const { limit = tree === undefined ? '20' : '1000', ...conditions } = options
   const max = /^\d{1,6}$/.test(limit) ? Number(limit) : 0
   if (max < 1 || max > limits.conversationsListedMax)
     throw usageError(
@@ -46,6 +55,15 @@ export async function listConversations(
     )
   const filter = filterOf(conditions)
   const sort = sortOf(sorting)
+  if (tree !== undefined) {
+    const shown = await withLog(settings, (log) => treeInLog(log, tree, { filter, limit: max }), {
+      bundle,
+      unredacted,
+    })
+    if (json) out.write(`${printableJson(shown)}\n`)
+    else printTree(shown, out)
+    return
+  }
   const { found, total } = await withLog(
     settings,
     async (log) => {

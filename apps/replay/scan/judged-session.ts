@@ -17,6 +17,7 @@ import { type Money, noMoney, tokensOf } from '../../../shared/view/totals.ts'
 import { play } from '../judge/play.ts'
 import type { Scenario, Step, TraceHints } from '../judge/scenario.ts'
 import { silentStep } from '../judge/timeline-scenario.ts'
+import { withoutPasswords } from './hidden-passwords.ts'
 
 /**
  * A turn in which Weir would have intervened, for the first time in `round` of `rounds`. `ended`: it would
@@ -212,7 +213,7 @@ function safeReason({ reason, turn }: Loop, places: readonly Place[], secrets: V
       typeof result === 'object' ? [{ tool, text: result.text }] : [],
     )
   const others = secretsIn([...results, { tool: '', text: reason }])
-  return withoutSecrets(reason, new Map([...secrets, ...others]))
+  return withoutPasswords(withoutSecrets(reason, new Map([...secrets, ...others])))
 }
 
 /** A text can have the beginning of a value at its cut. */

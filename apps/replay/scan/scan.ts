@@ -24,6 +24,7 @@ import { bundleAgent, bundleSessions } from './bundle-sessions.ts'
 import { checkpointsIn } from './entire-checkpoints.ts'
 import { annotations, summary } from './github.ts'
 import { type JudgedSession, judgedSession } from './judged-session.ts'
+import { createOwnResponses, type OwnResponses } from './own-responses.ts'
 import { printScan } from './print-scan.ts'
 import { scanHtml } from './scan-html.ts'
 import { type ScanWords, scanScreen } from './scan-screen.ts'
@@ -74,6 +75,7 @@ export async function scan(options: ScanOptions, context: ScanContext): Promise<
   const { files, unread, all } = filesOf(options, since, context)
   const ranIn = options.repo === undefined ? undefined : inFolder(options.repo)
   const totals = createScanTotals()
+  const ownResponses = createOwnResponses()
   for (const folder of unread)
     totals.leftOut('a folder that cannot be read, or that is too deep', folder)
   const progress = createProgress(process.stderr, systemClock, context.environment, {
@@ -84,7 +86,7 @@ export async function scan(options: ScanOptions, context: ScanContext): Promise<
   progress.expect([...files, ...checkpoints].reduce((sum, { bytes }) => sum + bytes, 0))
   try {
     for (const file of [...files, ...checkpoints]) {
-      await addFile(file, { since, ranIn }, totals)
+      await addFile(file, { since, ranIn, ownResponses }, totals)
       progress.read(file.bytes)
     }
   } finally {
@@ -185,6 +187,7 @@ function filesOf(
 
 /** `since`, `ranIn`, `content`: as of readTranscripts. */
 type Wanted = {
+  ownResponses: OwnResponses
   since?: Milliseconds | undefined
   ranIn?: ((place: string) => boolean) | undefined
   content?: SessionFile['content']
@@ -206,7 +209,7 @@ function checkpointFiles(
 
 async function addFile(
   { file, agents, content }: SessionFile,
-  { since, ranIn }: Wanted,
+  { since, ranIn, ownResponses }: Wanted,
   totals: ScanTotals,
 ): Promise<void> {
   let isOther = false
@@ -217,26 +220,27 @@ async function addFile(
   }
   for (const agent of agents) {
     const wanted = content === undefined ? { since, ranIn: ranIn && only } : { content }
-    const sessions = await sessionsIn(file, agent, wanted)
+    const { sessions, isCopy } = await sessionsIn(file, agent, { ...wanted, ownResponses })
     for (const session of sessions)
       if (content === undefined || !totals.has(agent, session.conversation))
         totals.add(agent, file, session)
-    if (sessions.length > 0 || isOther) return
+    if (sessions.length > 0 || isOther || isCopy) return
   }
   const missing = ranIn === undefined ? 'a session' : 'a session that names its folder'
   totals.leftOut(`a file without ${missing}`, file)
 }
 
-/** The sessions of an agent in a file. Empty: none can be read. */
+/** The sessions of an agent in a file. None and no copy: nothing can be read. `isCopy`: of sessions of earlier files. */
 async function sessionsIn(
   file: string,
   agent: string,
-  { since, ranIn, content }: Wanted,
-): Promise<JudgedSession[]> {
+  { since, ranIn, content, ownResponses }: Wanted,
+): Promise<{ sessions: JudgedSession[]; isCopy: boolean }> {
+  let isCopy = false
   const judgedAs = (transcript: Transcript) =>
     judgedSession(transcript, { host: agent, policy: defaultPolicy })
   try {
-    if (agent === bundleAgent) return await bundleSessions(file, judgedAs)
+    if (agent === bundleAgent) return { sessions: await bundleSessions(file, judgedAs), isCopy }
     const { transcripts, close } = await readTranscripts(file, {
       format: agent,
       ...(since !== undefined && { since }),
@@ -248,15 +252,18 @@ async function sessionsIn(
       read() {},
     })
     try {
-      return Array.from(
-        transcripts(() => {}),
-        judgedAs,
-      ) // one at a time: a database has many
+      const sessions: JudgedSession[] = []
+      for (const transcript of transcripts(() => {})) {
+        const own = content === undefined ? ownResponses(agent, transcript) : transcript
+        if (own === undefined) isCopy = true
+        else sessions.push(judgedAs(own))
+      }
+      return { sessions, isCopy }
     } finally {
       close()
     }
   } catch (error) {
-    if (error instanceof WeirError) return []
+    if (error instanceof WeirError) return { sessions: [], isCopy }
     throw error
   }
 }

@@ -9,10 +9,12 @@ import { tokensOf } from '../totals.ts'
 import { factsOf, type TurnFacts } from '../turn-facts.ts'
 import type { TurnView } from '../turn-view.ts'
 
-/** `agent`, `tenant` null: its record is not there. `outcome`: open, as long as there is no end. */
+/** `agent`, `tenant`, `tree` null: its record is not there. `outcome`: open, as long as there is no end. */
 export type TurnSummary = {
   tenant: string | null
   agent: string | null
+  /** The conversation at the root of its tree. */
+  tree: string | null
   /** The tools that the model called, by the names that it wrote. */
   tools: string[]
   outcome: TurnOutcome | 'open'
@@ -21,10 +23,11 @@ export type TurnSummary = {
   facts: TurnFacts
 }
 
-export function turnSummary({ tenant, agent, tools, end, facts }: TurnView): TurnSummary {
+export function turnSummary({ tenant, agent, tree, tools, end, facts }: TurnView): TurnSummary {
   return {
     tenant: tenant ?? null,
     agent: agent ?? null,
+    tree: tree ?? null,
     tools: [...tools],
     outcome: end?.outcome ?? 'open',
     failureClass: end?.class ?? null,

@@ -22,6 +22,7 @@ export type ValueKey =
   | 'outcome'
   | 'agent'
   | 'tenant'
+  | 'tree'
   | 'intervention'
   | 'call'
   | 'failureClass'
@@ -100,6 +101,7 @@ const valueKeys: Record<ValueKey, Values> = {
   tool: { accepted: null, of: ({ tools }) => tools },
   agent: { accepted: null, of: ({ agent }) => (agent === null ? [] : [agent]) },
   tenant: { accepted: null, of: ({ tenant }) => (tenant === null ? [] : [tenant]) },
+  tree: { accepted: null, of: ({ tree }) => (tree === null ? [] : [tree]) },
   call: {
     accepted: ['denied', 'allowed', 'pending'],
     of({ facts: { denials, deniedByChecks, approvals } }) {

@@ -25,30 +25,46 @@ export const converseFraming: Framing = {
 }
 
 function frameReader(): EventReader {
-  let rest: Buffer = Buffer.alloc(0)
+  let pieces: Buffer[] = []
+  let size = 0
+  /** Pieces join once a frame is whole. So a large frame in small pieces costs no more. */
+  let needed = lengthBytes
   const events = eventReader()
   return {
     take(piece) {
-      rest = Buffer.concat([rest, piece])
+      pieces.push(piece)
+      size += piece.length
+      if (size < needed) return []
+      let rest = Buffer.concat(pieces)
       const read: EventData[] = []
-      while (rest.length >= 4) {
-        const size = rest.readUInt32BE(0)
-        if (size < frameBytesMin || size > limits.streamEventBytesMax)
-          throw fault('a frame of it has a wrong length')
-        if (rest.length < size) break
-        read.push(...events.take(...eventIn(rest.subarray(0, size))))
-        rest = rest.subarray(size)
+      for (;;) {
+        needed = frameSizeIn(rest) ?? lengthBytes
+        if (rest.length < needed || needed === lengthBytes) break
+        read.push(...events.take(...eventIn(rest.subarray(0, needed))))
+        rest = rest.subarray(needed)
       }
+      pieces = [rest]
+      size = rest.length
       return read
     },
     end() {
-      if (rest.length > 0) throw fault('the answer was cut')
+      if (size > 0) throw fault('the answer was cut')
       return events.end()
     },
   }
 }
 
+const lengthBytes = 4
 const frameBytesMin = 16
+
+/** Undefined: the length is not there yet. */
+function frameSizeIn(bytes: Buffer): number | undefined {
+  if (bytes.length < lengthBytes) return undefined
+  const size = bytes.readUInt32BE(0)
+  if (size < frameBytesMin || size > limits.streamEventBytesMax)
+    throw fault('a frame of it has a wrong length')
+  return size
+}
 
 /** The type and the payload. An exception is an event of the type `error`. */
 function eventIn(frame: Buffer): [type: string, payload: Json] {

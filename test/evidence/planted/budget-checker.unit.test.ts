@@ -6,13 +6,22 @@ import { budgetKept, reservationsIn } from '../checkers/turns/budget-kept.ts'
 import { type ChaosEvidence, logged, type Sketch, soundRun } from './sound-run.ts'
 
 const expiresAt = 100_000
-const reserved = (attempt: string, tokens = 60): Sketch => ({
+const day = {
+  id: 'default/tenant/day/tokens',
+  subject: '',
+  window: 'day',
+  unit: 'tokens',
+  hard: 100,
+}
+const reserved = (attempt: string, tokens = 60, budgets: object[] = [day]): Sketch => ({
   type: 'budget-reserved',
   tenant: 'default',
   attempt,
   tokens,
   expiresAt,
-  budgets: [{ id: 'default/tenant/day/tokens', hard: 100 }],
+  budgets,
+  tree: '["c",0]',
+  children: 0,
 })
 const settled = (attempt: string, tokens: number): Sketch => ({
   type: 'budget-settled',
@@ -85,7 +94,7 @@ describe('the checker of budgets', () => {
   it('reports answers that use the amount and one reservation more', async () => {
     const run = runWith([reserved('a', 200)], ['a'], 300)
     expect(await problems(run)).toEqual([
-      'default in 1970-01-01 used 300 tokens of 100, at most 200 in one',
+      'default in default/tenant/day/tokens 1970-01-01 used 300 tokens of 100, at most 200 in one',
     ])
   })
 
@@ -109,6 +118,20 @@ describe('the checker of budgets', () => {
     ],
   ])('reports nothing for an attempt %s', async (_, run) => {
     expect(await problems(run)).toEqual([])
+  })
+
+  it('counts the caps of each tree apart, with its children and those that run', () => {
+    const cap = (id: string, unit: string, hard: number) =>
+      ({ id, subject: '', window: 'tree', unit, hard }) as const
+    const child = (attempt: string, tree = '["c",0]'): Sketch => {
+      const caps = [cap('tree.children', 'children', 3), cap('tree.atOnce', 'running', 2)]
+      return { ...reserved(attempt, 0, caps), tree, children: 1 }
+    }
+    const run = runWith([
+      ...[child('a'), child('b'), child('over at once'), settled('a', 0), child('c')],
+      ...[settled('b', 0), child('over in all'), child('d', '["e",0]')],
+    ])
+    expect(reservationsIn(run)).toEqual({ granted: 4, refused: 2 })
   })
 
   it('counts a reservation without a settle as used from its expiry on', async () => {

@@ -215,6 +215,7 @@ const cline: Program = {
   title: 'Cline',
   package: { npm: 'cline', version: '3.0.65', bin: 'cline' },
   way: '`cline auth -b`, Chat Completions',
+  plugin: 'none: a plug-in of its SDK did not hold a call without Weir',
   shell: { name: 'run_commands', argument: 'commands', isList: true },
   endsPolls: true,
   goesOn: true,

@@ -210,6 +210,7 @@ describe('a claim', () => {
         agent: 'agent',
         calledBy: [],
         parent: null,
+        tree: null,
         declaration: mail,
         arguments: '{"n":0}',
         startWithinMs: policy.startWithinMs,

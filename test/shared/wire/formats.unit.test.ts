@@ -31,6 +31,7 @@ describe('a format that needs no SDK', () => {
     )
     expect(outside).toEqual([
       'apps/http/hosts/gemini-cli.ts', // the command of the host
+      'apps/http/hosts/host-plugins.ts',
       'client/define/models.ts',
       'client/weir.ts',
       'shared/wire/faults/fault-table.ts',

@@ -55,13 +55,14 @@ export function addHistory(program: Command): void {
     )
 
   withFilter(withSettings(program.command('conversations'), [...whichBus, 'topicPrefix']))
-    .option('--limit <number>', 'the number of conversations', '20')
+    .option('--limit <number>', 'the number of conversations; default: 20, with --tree 1000')
+    .option('--tree <id>', 'the tree of this conversation as a timeline with sums')
     .addOption(sortOption())
     .addOption(unredactedOption())
     .addOption(bundleOption())
     .option(
       '--json',
-      'print one JSON object per line; see PricedConversation in apps/history/conversations/conversations.ts',
+      'print one JSON object per line; see PricedConversation in apps/history/conversations/conversations.ts; with --tree TreeTimeline in shared/view/tree.ts',
     )
     .action(async (options) =>
       (await import('../../../history/conversations/conversations.ts')).listConversations(

@@ -32,7 +32,7 @@ function addRun(guard: Command): void {
     )
     .argument(
       '<guard>',
-      'flow, opa, shell, spend, or a file: a module whose default export is a guard, or a function from options to a guard',
+      'flow, once, opa, shell, spend, or a file: a module whose default export is a guard, or a function from options to a guard',
     )
     .addOption(guardModeOption('--mode', 'for all its tools'))
     .option('--options <file>', 'JSON options for a guard that is a function')

@@ -117,6 +117,18 @@ describe('a recorded session', () => {
     }
   })
 
+  it('shows no password of a command line in the reason', () => {
+    const login = {
+      tool: 'Bash',
+      input: { command: 'curl -u ann:s3cret https://a.example' },
+      text: 'Error: no',
+      isError: true,
+    }
+    const found = judged(times(12, () => login))
+    expect(found.loops[0]?.reason).toContain('curl -u ann:[password] https://a.example')
+    expect(JSON.stringify(found)).not.toContain('s3cret')
+  })
+
   it('shows no secret of a result in the reason', () => {
     const key = `sk-ant-api03-${'Ab3d'.repeat(6)}`
     const { loops, secrets } = judged(

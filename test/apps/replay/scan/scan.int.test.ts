@@ -33,7 +33,12 @@ function write(path: string, lines: object[]): string {
 }
 
 /** A session of Claude Code whose model reads, or calls a failing command `failures` times. */
-function claudeSession(sessionId: string, failures: number, more: object = {}): object[] {
+function claudeSession(
+  sessionId: string,
+  failures: number,
+  more: object = {},
+  callsOf = sessionId,
+): object[] {
   let at = 0
   const line = (type: string, content: unknown, message: object = {}) => {
     at += 1
@@ -51,11 +56,11 @@ function claudeSession(sessionId: string, failures: number, more: object = {}): 
   const calls = Array.from({ length: failures }, (_, n) => [
     line(
       'assistant',
-      [{ type: 'tool_use', id: `t${n}`, name: 'Bash', input: { command: 'make' } }],
+      [{ type: 'tool_use', id: `${callsOf} t${n}`, name: 'Bash', input: { command: 'make' } }],
       { usage },
     ),
     line('user', [
-      { type: 'tool_result', tool_use_id: `t${n}`, content: 'no rule', is_error: true },
+      { type: 'tool_result', tool_use_id: `${callsOf} t${n}`, content: 'no rule', is_error: true },
     ]),
   ])
   return [
@@ -164,7 +169,7 @@ describe('a scan', () => {
   it('counts sub-agents with their session, and names a session with many of them', async () => {
     write('.claude/projects/p/main.jsonl', claudeSession('s', 1))
     for (let n = 0; n < 12; n += 1) {
-      const lines = claudeSession('s', 1, { isSidechain: true })
+      const lines = claudeSession('s', 1, { isSidechain: true }, `${n}`)
       const own = lines.map((line) => ({
         ...line,
         uuid: `${n} ${(line as { uuid: string }).uuid}`,
@@ -199,6 +204,17 @@ describe('a scan', () => {
     expect(text).toContain(`Claude Code has Weir's plug-in: ${settings}\n`)
     expect(text).toContain(`Codex has Weir's hooks: ${hooks}\n`)
     expect(text).not.toContain('hooks install')
+  })
+
+  it('counts a fork with the part that is not a copy of another session', async () => {
+    write('.claude/projects/p/first.jsonl', claudeSession('first', 4))
+    write('.claude/projects/p/fork.jsonl', claudeSession('fork', 7, {}, 'first'))
+    write('.claude/projects/p/other.jsonl', claudeSession('other', 4))
+    const { agents, leftOut } = await facts()
+    // 7 calls of the fork with its text, and 4 with a text of the other session. One file is read first:
+    // of the first session nothing or its beginning is left.
+    expect(agents).toMatchObject([{ calls: 11 }])
+    expect(leftOut).toEqual([])
   })
 
   it('names the tools with secrets in their arguments, and shows no secret', async () => {

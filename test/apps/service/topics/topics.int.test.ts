@@ -137,7 +137,7 @@ describe('weir topics create and check', () => {
       expect(JSON.parse(again.out)).toEqual({ created: [], differences: [] })
       expect(await topics('check', ...onBroker())).toMatchObject({
         code: 0,
-        out: '16 topics, all as Weir needs them\n',
+        out: '17 topics, all as Weir needs them\n',
       })
     },
     5 * commandMs,

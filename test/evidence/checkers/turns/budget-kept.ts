@@ -4,7 +4,11 @@
 // amount and one reservation. If the faults of processes are known, no attempt answers without a
 // reservation either while a budget is in force.
 
-import type { BudgetReserved } from '../../../../shared/contract/messages.ts'
+import type {
+  BudgetInForce,
+  BudgetReserved,
+  BudgetSettled,
+} from '../../../../shared/contract/messages.ts'
 import {
   addressOf,
   boundOn,
@@ -25,7 +29,10 @@ type Folded = {
   findings: Finding[]
 }
 
-/** All budgets of a run are one: of the tenant, for a day or a month, in tokens. */
+/** `account`: of one budget in one window. */
+type Held = { reserved: BudgetReserved; entries: { account: string; budget: BudgetInForce }[] }
+
+/** A run has budgets of the tenant for a day or a month, and caps of trees. */
 export const budgetKept: Checker = {
   name: 'budget-kept',
   rule: 'Requests under a budget pass it by less than one reservation.',
@@ -47,25 +54,25 @@ function fold({ records, partitions }: Evidence): Folded {
   const refused = new Set<string>()
   const findings: Finding[] = []
   for (let partition = 0; partition < partitions; partition++) {
-    const held = new Map<string, { reserved: BudgetReserved; span: string }>()
-    const spans = new Map<string, number>()
+    const held = new Map<string, Held>()
+    const spent = new Map<string, number>()
+    const begun = new Map<string, number>()
     for (const record of records) {
       if (record.topic !== 'budgets' || record.partition !== partition) continue
       const { message, time } = record
-      for (const [attempt, { reserved }] of held)
-        if (time >= reserved.expiresAt) use(attempt, reserved.tokens)
+      for (const [attempt, { reserved }] of held) if (time >= reserved.expiresAt) use(attempt)
       switch (message?.type) {
         case 'budget-reserved': {
           if (granted.has(message.attempt) || refused.has(message.attempt)) break
-          const hard = hardOf(message)
-          const open = [...held.values()].reduce((sum, { reserved }) => sum + reserved.tokens, 0)
-          const span = spanOf(message, time)
-          const used = (spans.get(span) ?? 0) + open
-          if (used >= hard) {
+          const entries = message.budgets.map((budget) => {
+            return { account: accountOf(message, budget, time), budget }
+          })
+          for (const { account } of entries) if (!begun.has(account)) begun.set(account, time)
+          if (entries.some(({ account, budget }) => isUsedUp(account, budget, time))) {
             refused.add(message.attempt)
             break
           }
-          held.set(message.attempt, { reserved: message, span })
+          held.set(message.attempt, { reserved: message, entries })
           granted.set(message.attempt, message)
           break
         }
@@ -75,7 +82,7 @@ function fold({ records, partitions }: Evidence): Folded {
           if (refused.has(attempt) || bound === undefined)
             report(record, `${attempt} settled a reservation without a grant`)
           else if (tokens > bound) report(record, `${attempt} used ${tokens} tokens of ${bound}`)
-          use(attempt, tokens)
+          use(attempt, message)
           break
         }
         case 'budget-released':
@@ -89,11 +96,31 @@ function fold({ records, partitions }: Evidence): Folded {
       }
     }
 
-    function use(attempt: string, tokens: number): void {
+    function isUsedUp(account: string, { hard, unit }: BudgetInForce, time: number): boolean {
+      if (hard === null) return false
+      if (unit === 'ms') return time - (begun.get(account) ?? time) >= hard
+      const open = [...held.values()].reduce((sum, { reserved, entries }) => {
+        return entries.some((entry) => entry.account === account)
+          ? sum + amountOf(reserved, unit)
+          : sum
+      }, 0)
+      return (spent.get(account) ?? 0) + open >= hard
+    }
+
+    function use(attempt: string, settled?: BudgetSettled): void {
       const known = held.get(attempt)
       if (known === undefined) return // it expired, or counts already
       held.delete(attempt)
-      spans.set(known.span, (spans.get(known.span) ?? 0) + tokens)
+      for (const { account, budget } of known.entries) {
+        const { unit } = budget
+        if (unit === 'running') continue
+        const isMeasured = unit === 'tokens' || unit === 'usd'
+        const amount = amountOf(
+          isMeasured && settled !== undefined ? settled : known.reserved,
+          unit,
+        )
+        spent.set(account, (spent.get(account) ?? 0) + amount)
+      }
     }
   }
   return { granted, refused, findings }
@@ -127,22 +154,25 @@ function withoutGrant(evidence: Evidence, { granted, refused }: Folded): Finding
   })
 }
 
-/** By the answers' own usage. The highest amount of the run is the bound. */
+/** By the answers' own usage. The highest amount of an account is its bound. */
 function usedTooMuch(evidence: Evidence, { granted }: Folded): Finding[] {
-  const used = new Map<string, number>()
+  const accounts = new Map<string, { used: number; hard: number }>()
   for (const { message, time } of recordsOf(evidence, 'attempt-finished')) {
     const reserved = granted.get(message.attempt)
     if (reserved === undefined) continue
-    const span = `${reserved.tenant} in ${spanOf(reserved, time)}`
     const tokens = Object.values(message.usage).reduce((sum, count) => sum + count, 0)
-    used.set(span, (used.get(span) ?? 0) + tokens)
+    for (const budget of reserved.budgets) {
+      if (budget.unit !== 'tokens') continue
+      const account = `${reserved.tenant} in ${accountOf(reserved, budget, time)}`
+      const { used, hard } = accounts.get(account) ?? { used: 0, hard: 0 }
+      accounts.set(account, { used: used + tokens, hard: Math.max(hard, budget.hard ?? Infinity) })
+    }
   }
-  const hard = Math.max(...[...granted.values()].map(hardOf))
   const bound = Math.max(...[...granted.values()].map(({ tokens }) => tokens))
-  return [...used].flatMap(([span, tokens]) =>
-    tokens < hard + bound
+  return [...accounts].flatMap(([account, { used, hard }]) =>
+    used < hard + bound
       ? []
-      : [{ problem: `${span} used ${tokens} tokens of ${hard}, at most ${bound} in one` }],
+      : [{ problem: `${account} used ${used} tokens of ${hard}, at most ${bound} in one` }],
   )
 }
 
@@ -157,11 +187,31 @@ function budgetSpans({ records }: Evidence): { from: number; until: number }[] {
   })
 }
 
-function hardOf({ budgets: [budget] }: BudgetReserved): number {
-  return budget?.hard ?? Number.POSITIVE_INFINITY
+/** The budget in the day, the month or the tree in which the reservation counts. */
+function accountOf(
+  { tree }: BudgetReserved,
+  { id, window, subject }: BudgetInForce,
+  time: number,
+): string {
+  const date = new Date(time).toISOString()
+  const span = window === 'tree' ? tree : date.slice(0, window === 'month' ? 7 : 10)
+  return `${id} ${subject} ${span}`.replace(/ {2,}/g, ' ')
 }
 
-/** The day or the month in which the reservation counts. */
-function spanOf({ budgets: [budget] }: BudgetReserved, time: number): string {
-  return new Date(time).toISOString().slice(0, budget?.id.includes('/month/') ? 7 : 10)
+/** A child reserves its place, and a model request its round. */
+function amountOf(
+  { tokens, usd, ...record }: BudgetReserved | BudgetSettled,
+  unit: BudgetInForce['unit'],
+): number {
+  const children = 'children' in record ? record.children : 0
+  switch (unit) {
+    case 'tokens':
+      return tokens
+    case 'usd':
+      return usd ?? 0
+    case 'rounds':
+      return children > 0 ? 0 : 1
+    default:
+      return children
+  }
 }

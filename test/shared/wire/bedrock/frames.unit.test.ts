@@ -1,8 +1,9 @@
 // The binary stream of Converse, read strictly and printed: FRAMING-1, FRAMES-1, FRAMES-2 and CONVERSE-1.
 
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it, jest } from '@jest/globals'
 import { converseFraming } from '../../../../shared/wire/bedrock/frames.ts'
 import { bedrockModel } from '../../../../shared/wire/bedrock/model.ts'
+import { jsonLines } from '../../../../shared/wire/framing/text-framings.ts'
 import { StrictFault } from '../../../../shared/wire/strict/strict.ts'
 import {
   converseCall,
@@ -38,6 +39,25 @@ describe('a stream of Converse', () => {
       { kind: 'call', id: 'c1', name: 'exec', arguments: '{"a":1}' },
     ])
     for (let cut = 0; cut < bytes.length; cut += 7) expect(read(bytes, cut)).toEqual(whole)
+  })
+
+  it('copies the bytes of a large frame once, and those of a long line too', () => {
+    const text = 'x'.repeat(200_000)
+    const line = Buffer.from(`${JSON.stringify({ text })}\n`)
+    for (const [framing, whole] of [
+      [converseFraming, Buffer.concat([start, piece({ text })])],
+      [jsonLines, line],
+    ] as const) {
+      const reader = framing.read()
+      const spy = jest.spyOn(Buffer, 'concat')
+      let events = 0
+      for (let at = 0; at < whole.length; at += 100)
+        events += reader.take(whole.subarray(at, at + 100)).length
+      const copied = spy.mock.calls.flatMap(([list]) => [...list])
+      spy.mockRestore()
+      expect(events).toBeGreaterThan(0)
+      expect(copied.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(2 * whole.length)
+    }
   })
 
   it('ends without its counts too', () => {
