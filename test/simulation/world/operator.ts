@@ -92,12 +92,16 @@ export function startOperator({
     if (random.chance(0.05)) return { key, value: random.pick(['', '-1', '1e3', 'nonsense']) }
     if (key.startsWith('rule.')) return { key, value: random.pick(['shadow', 'shadow', 'enforce']) }
     if (key === 'loop.schemaFailureEndsTurn') return { key, value: random.pick(['true', 'false']) }
-    return {
-      key,
-      value: `${key === 'caps.wallMs' ? random.between(60_000, 600_000) : random.between(1, 6)}`,
-    }
+    return { key, value: `${random.between(...(amounts.get(key) ?? [1, 6]))}` }
   }
 }
+
+/** In milliseconds and tokens, from which a turn has some rounds. */
+const amounts = new Map<string, [number, number]>([
+  ['caps.wallMs', [60_000, 600_000]],
+  ['tree.wallMs', [60_000, 600_000]],
+  ['tree.tokens', [1_000, 50_000]],
+])
 
 /** The rules that the simulated model triggers most often. */
 const often = [
