@@ -101,7 +101,7 @@ describe('weir topics plan', () => {
       ...secret,
     )
     const { topics: planned, lines } = JSON.parse(out)
-    expect(planned).toHaveLength(16)
+    expect(planned).toHaveLength(17)
     expect(planned[0].configEntries[0]).toEqual({
       name: 'cleanup.policy',
       value: 'delete',
@@ -128,11 +128,11 @@ describe('weir topics create and check', () => {
       expect(missing.code).toBe(1)
       expect(
         missing.out.match(/: topic is missing, and must be there\n {4}weir topics create\n/g),
-      ).toHaveLength(16)
+      ).toHaveLength(17)
 
       const created = await topics('create', ...onBroker())
       expect(created).toMatchObject({ code: 0, errors: '' })
-      expect(created.out.match(/^created cli-/gm)).toHaveLength(16)
+      expect(created.out.match(/^created cli-/gm)).toHaveLength(17)
       const again = await topics('create', ...onBroker(), '--json')
       expect(JSON.parse(again.out)).toEqual({ created: [], differences: [] })
       expect(await topics('check', ...onBroker())).toMatchObject({
