@@ -1,4 +1,4 @@
-// Makes the site, README.md and docs/ as pages of a browser: `node bin/site.ts FOLDER`.
+// Makes the site, README.md, docs/ and the pages of plug-ins for a browser: `node bin/site.ts FOLDER`.
 // SITE-1. It has no script and loads nothing from elsewhere.
 
 import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ td, th { border: 1px solid #8884; padding: .25rem .5rem; vertical-align: top; te
 img { max-width: 100% }
 `
 
-for (const page of globSync(['*.md', 'docs/**/*.md'], { cwd: root }))
+for (const page of globSync(['*.md', 'docs/**/*.md', 'integrations/*/README.md'], { cwd: root }))
   write(htmlPath(page), pageText(page))
 for (const image of globSync('docs/**/*.png', { cwd: root }))
   cpSync(join(root, image), join(folder, image))

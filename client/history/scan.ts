@@ -69,5 +69,5 @@ async function* readThrough(log: ReadableLog, range: KeyedRange): AsyncGenerator
     yield records
     await othersTurn()
   }
-  log.progress.read(range.to - next)
+  if (next < range.to) log.progress.read(range.to - next)
 }

@@ -17,8 +17,8 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-it('has a page for README.md and for each page of the docs', () => {
-  const sources = globSync(['*.md', 'docs/**/*.md'], { cwd: root })
+it('has a page for README.md, for each page of the docs, and for each plug-in', () => {
+  const sources = globSync(['*.md', 'docs/**/*.md', 'integrations/*/README.md'], { cwd: root })
   expect(pages).toHaveLength(sources.length)
   expect(textOf('index.html')).toContain('<h1 id="weir">Weir</h1>')
   expect(textOf('docs/rules.html')).toContain('<link rel="stylesheet" href="../style.css">')
