@@ -13,7 +13,6 @@ import {
 import { runFolderVariable } from '../kafka/broker.ts'
 import { busyVariable } from '../wait-limit.ts'
 import { logFolderOf, logsFolder, logsVariable } from './process-logs.ts'
-import { niceVariable } from './runner.ts'
 
 type TestFile = { path: string }
 type FileResult = {
@@ -35,7 +34,6 @@ const ownVariables = [
   runFolderVariable,
   summaryFolderVariable,
   busyVariable,
-  niceVariable,
 ]
 
 export default class RunReporter {

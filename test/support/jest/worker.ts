@@ -2,10 +2,7 @@
 // CPU time of each file.
 
 import { readFileSync } from 'node:fs'
-import { setPriority } from 'node:os'
-import { niceVariable, type TestTask } from './runner.ts'
-
-setPriority(Number(process.env[niceVariable]))
+import type { TestTask } from './runner.ts'
 
 // The package exports its runner alone.
 const library = new URL('worker-runner.js', import.meta.resolve('jest-light-runner'))
