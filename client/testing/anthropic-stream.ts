@@ -1,8 +1,9 @@
 // A response of Anthropic's Messages API from a list of blocks: the events of its stream. The scripted
 // model and the demo's server send them, and the real SDK reads them.
 
+import { noUsage } from '../../shared/contract/turn/no-usage.ts'
 import { finishOf, messageEvents } from '../../shared/wire/anthropic/answer.ts'
-import { type AnswerItem, noUsage } from '../../shared/wire/exchange.ts'
+import type { AnswerItem } from '../../shared/wire/exchange.ts'
 import type { Json } from '../../shared/wire/format.ts'
 import { printedEvents } from '../../shared/wire/framing/printed-events.ts'
 

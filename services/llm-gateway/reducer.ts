@@ -37,6 +37,7 @@ import {
   type Stage,
   unreachable,
 } from '../../shared/contract/stage.ts'
+import { noUsage } from '../../shared/contract/turn/no-usage.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { redactedActivity } from '../../shared/runtime/redaction/agent-redaction.ts'
 
@@ -302,7 +303,7 @@ function failedRound(request: ModelRequest, { class: failureClass, reason }: Rea
     parts: 0,
     finish: '',
     stop: 'other',
-    usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
+    usage: noUsage,
     declarations: [],
     policy: request.settings.policy,
     callsAsText: false,

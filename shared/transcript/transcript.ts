@@ -14,6 +14,7 @@
 import type { ConversationId } from '../contract/ids.ts'
 import { limits } from '../contract/limits.ts'
 import type { AttemptFinished, Declaration, PartEvent, Usage } from '../contract/messages.ts'
+import { noUsage } from '../contract/turn/no-usage.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 import { WeirError } from '../lib/errors.ts'
 import { cutToBytes } from '../lib/text-cut.ts'
@@ -253,8 +254,7 @@ function takeWaiting(
 }
 
 function silence(id: string | undefined, model: ModelName | undefined): TranscriptResponse {
-  const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
-  const empty = { id, text: '', reasoning: [], calls: [], usage, finish: '' }
+  const empty = { id, text: '', reasoning: [], calls: [], usage: noUsage, finish: '' }
   return model === undefined ? empty : { ...empty, model }
 }
 

@@ -6,10 +6,11 @@
 //     reason it is cut.
 
 import type { PartEvent, Stop, Usage } from '../contract/messages.ts'
+import { noUsage } from '../contract/turn/no-usage.ts'
 import { isObject } from '../lib/json/json-object.ts'
 import { answeredEvents, type SentEvent } from './event-stream.ts'
 import { type ExactValues, exactValues, parseJson } from './exact-json.ts'
-import { type Failed, type Finished, noUsage } from './exchange.ts'
+import type { Failed, Finished } from './exchange.ts'
 import { brokenStream, interruptionOf } from './faults/provider-errors.ts'
 import { faultOf } from './faults/sent-errors.ts'
 import { type Secret, shortReason } from './faults/short-reason.ts'

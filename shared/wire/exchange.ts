@@ -164,13 +164,6 @@ export function freeTextOf({ arguments: text }: AnswerCall): string {
   return input
 }
 
-export const noUsage: Usage = {
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-}
-
 /** The answer that a folded response makes. The parts that only the vendor reads are lost. */
 export function answerOf({ text, calls, stop, finish, usage }: FoldedResponse): ModelAnswer {
   const items: AnswerItem[] = [

@@ -5,10 +5,11 @@
 
 import type { ReadGuestAnswer, ReadGuestRequest } from '../../../client/guard/guest-conversation.ts'
 import type { Declaration } from '../../../shared/contract/messages.ts'
+import { noUsage } from '../../../shared/contract/turn/no-usage.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { argumentTextAt } from '../../../shared/transcript/json-fields.ts'
 import type { Piece } from '../../../shared/transcript/transcript.ts'
-import { type ModelAnswer, noUsage, piecesOfAnswer } from '../../../shared/wire/exchange.ts'
+import { type ModelAnswer, piecesOfAnswer } from '../../../shared/wire/exchange.ts'
 import { type HeldConversation, type HeldVerdicts, heldVerdicts } from './held-verdicts.ts'
 import type { HookCall, HookResult } from './hooks/hook-payload.ts'
 

@@ -11,6 +11,7 @@ import type {
   RoundChecked,
   RoundProposed,
 } from '../../../shared/contract/messages.ts'
+import { noUsage } from '../../../shared/contract/turn/no-usage.ts'
 import { createPlayer } from '../../../shared/runtime/in-memory.ts'
 import type { Failed, Finished } from '../../../shared/wire/exchange.ts'
 
@@ -27,8 +28,6 @@ export type StreamedRound = {
 const place = { conversation: 'normalize', turn: 0, round: 1 }
 const attempt = 'file'
 const expiresAt = Number.MAX_SAFE_INTEGER
-const noUsage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
-
 /** The round as the validator emits it. A failed response counts as truncated. */
 export function judgedRound({ events, ending, tools }: StreamedRound): RoundChecked {
   const proposed = proposedRound({ events, ending, declarations: (tools ?? []).map(declarationOf) })

@@ -21,6 +21,7 @@ import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { BudgetUse, Policy, Usage } from '../../../shared/contract/messages.ts'
 import { budgetKeyPrefix, pricesKey } from '../../../shared/contract/topology.ts'
+import { noUsage } from '../../../shared/contract/turn/no-usage.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { budgetLog } from '../../../shared/runtime/budgets/budget-log.ts'
 import type { LedgerReader } from '../../../shared/runtime/budgets/ledger-reader.ts'
@@ -148,8 +149,7 @@ function modelOf(request: AnyGuestRequest | undefined, baseUrl: string | undefin
 
 /** A token has at least two bytes in nearly all texts. Images and files have an amount for each. */
 function boundOf(request: AnyGuestRequest | undefined): Usage {
-  const none = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
-  if (request === undefined) return none
+  if (request === undefined) return noUsage
   let contents = 0
   const text = JSON.stringify(contentOf(request), (_, value: unknown) => {
     if (!isContent(value)) return value
@@ -157,7 +157,7 @@ function boundOf(request: AnyGuestRequest | undefined): Usage {
     return undefined
   })
   const inputTokens = Math.ceil(Buffer.byteLength(text ?? '') / 2) + contents * contentTokens
-  return { ...none, inputTokens, outputTokens: outputMaxOf(request) }
+  return { ...noUsage, inputTokens, outputTokens: outputMaxOf(request) }
 }
 
 /** The bytes of an image or a file. No text of a model or a user has this form. */

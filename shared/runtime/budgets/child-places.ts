@@ -10,6 +10,7 @@ import { limits } from '../../contract/limits.ts'
 import type { TreeCaps } from '../../contract/messages.ts'
 import type { PerformerContext } from '../../contract/performer.ts'
 import { tenantOf } from '../../contract/tenant.ts'
+import { noUsage } from '../../contract/turn/no-usage.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import { tooDeep, treeUnreadable } from '../../model-texts/trees.ts'
 import type { LedgerReader } from './ledger-reader.ts'
@@ -82,10 +83,9 @@ export function childPlaces(
 
     async giveBack(child) {
       const own = ownOf(child)
-      const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
       const counts = {
         counted: 'usage',
-        usage,
+        usage: noUsage,
         tokens: 0,
         usd: 0,
         prices: '',

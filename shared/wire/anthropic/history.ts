@@ -1,6 +1,7 @@
 // Anthropic's Messages: the body of a request, or its list of messages.
 
 import type { Declaration } from '../../contract/messages.ts'
+import { noUsage } from '../../contract/turn/no-usage.ts'
 import { isObject, jsonText } from '../../lib/json/json-object.ts'
 import { alternatives, shown } from '../../settings/mistake.ts'
 import {
@@ -23,7 +24,6 @@ import {
   userPieces,
 } from '../../transcript/pieces.ts'
 import { declarationOf, invalid, type Piece, responseWith } from '../../transcript/transcript.ts'
-import { noUsage } from '../exchange.ts'
 import { messagesUsage } from './usage.ts'
 
 export const readAnthropic = exchangeReader({

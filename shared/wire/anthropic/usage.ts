@@ -1,7 +1,7 @@
 // Anthropic's token counts in our terms.
 
 import type { Usage } from '../../contract/messages.ts'
-import { noUsage } from '../exchange.ts'
+import { noUsage } from '../../contract/turn/no-usage.ts'
 import { isCount, isUnreadable } from '../token-count.ts'
 
 const fields = [

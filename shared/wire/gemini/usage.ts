@@ -1,7 +1,7 @@
 // Gemini's token counts in our terms.
 
 import type { Usage } from '../../contract/messages.ts'
-import { noUsage } from '../exchange.ts'
+import { noUsage } from '../../contract/turn/no-usage.ts'
 import type { Json } from '../format.ts'
 import { countOf, isUnreadable, usageWithCache } from '../token-count.ts'
 import { member } from './members.ts'

@@ -1,7 +1,7 @@
 // Ollama's token counts in our terms. They are members of the last object of an answer.
 
 import type { Usage } from '../../contract/messages.ts'
-import { noUsage } from '../exchange.ts'
+import { noUsage } from '../../contract/turn/no-usage.ts'
 import type { Json } from '../format.ts'
 import { countOf, isUnreadable } from '../token-count.ts'
 

@@ -1,8 +1,8 @@
 // Token counts of Chat Completions in our terms.
 
 import type { Usage } from '../../contract/messages.ts'
+import { noUsage } from '../../contract/turn/no-usage.ts'
 import { isObject } from '../../lib/json/json-object.ts'
-import { noUsage } from '../exchange.ts'
 import type { Json } from '../format.ts'
 import { countOf, isUnreadable, usageWithCache } from '../token-count.ts'
 

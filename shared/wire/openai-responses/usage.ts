@@ -1,8 +1,8 @@
 // Token counts of the Responses API in our terms.
 
 import type { Usage } from '../../contract/messages.ts'
+import { noUsage } from '../../contract/turn/no-usage.ts'
 import { isObject } from '../../lib/json/json-object.ts'
-import { noUsage } from '../exchange.ts'
 import { countOf, isUnreadable, usageWithCache } from '../token-count.ts'
 
 /** Keeps TOKEN-COUNT-1. The counts of a cache are parts of the input's. */

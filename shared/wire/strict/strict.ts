@@ -9,10 +9,11 @@
 //     deviation that the lenient one learns to accept is still refused here. Words and counts it shares.
 
 import type { Stop, Usage } from '../../contract/messages.ts'
+import { noUsage } from '../../contract/turn/no-usage.ts'
 import { jsonText } from '../../lib/json/json-object.ts'
 import type { Json } from '../../transcript/json-fields.ts'
 import { stopOfWord } from '../answer-stop.ts'
-import { type ModelAnswer, noUsage } from '../exchange.ts'
+import type { ModelAnswer } from '../exchange.ts'
 
 /** `vendor`: the members of the answer beside its items. `shown`: the items before the first call. */
 export type StrictAnswer = ModelAnswer & {

@@ -5,12 +5,8 @@ import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { foldResponse } from '../../../services/accumulator/response.ts'
 import type { PartEvent } from '../../../shared/contract/messages.ts'
-import {
-  type AnswerItem,
-  type Finished,
-  type ModelAnswer,
-  noUsage,
-} from '../../../shared/wire/exchange.ts'
+import { noUsage } from '../../../shared/contract/turn/no-usage.ts'
+import type { AnswerItem, Finished, ModelAnswer } from '../../../shared/wire/exchange.ts'
 import { canBeDenied, type VetoedFormat } from '../../../shared/wire/proxied.ts'
 import { receivedAnswer } from '../../../shared/wire/streamed-answer.ts'
 import {

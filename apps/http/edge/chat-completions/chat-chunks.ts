@@ -4,7 +4,8 @@
 
 import type { TurnFinished } from '../../../../client/weir.ts'
 import type { Stop } from '../../../../shared/contract/messages.ts'
-import { type AnswerCall, noUsage } from '../../../../shared/wire/exchange.ts'
+import { noUsage } from '../../../../shared/contract/turn/no-usage.ts'
+import type { AnswerCall } from '../../../../shared/wire/exchange.ts'
 import {
   chunkWriter,
   errorChunk,

@@ -1,8 +1,8 @@
 // The response object of the Responses API.
 
 import type { TurnFinished } from '../../../../client/weir.ts'
+import { noUsage } from '../../../../shared/contract/turn/no-usage.ts'
 import type { ErrorCode } from '../../../../shared/lib/errors.ts'
-import { noUsage } from '../../../../shared/wire/exchange.ts'
 import type { Json } from '../../../../shared/wire/format.ts'
 import { responseBody, writeUsage } from '../../../../shared/wire/openai-responses/answer.ts'
 import type { HttpError } from '../../http-error.ts'

@@ -4,12 +4,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { ownAnswer } from '../../../../apps/http/fronts/proxy/sent-request.ts'
 import { repeatedRequest } from '../../../../apps/http/fronts/proxy/veto/attempts.ts'
-import {
-  callsOfAnswer,
-  type ModelAnswer,
-  noUsage,
-  textOfAnswer,
-} from '../../../../shared/wire/exchange.ts'
+import { noUsage } from '../../../../shared/contract/turn/no-usage.ts'
+import { callsOfAnswer, type ModelAnswer, textOfAnswer } from '../../../../shared/wire/exchange.ts'
 import type { Json } from '../../../../shared/wire/format.ts'
 import type { FormatName } from '../../../../shared/wire/formats.ts'
 import { canBeDenied, type VetoedFormat } from '../../../../shared/wire/proxied.ts'

@@ -7,7 +7,7 @@ import {
   placeOfCall,
 } from '../../../../../apps/http/edge/chat/turn-calls.ts'
 import type { TurnEvent } from '../../../../../client/weir.ts'
-import { noUsage } from '../../../../../shared/wire/exchange.ts'
+import { noUsage } from '../../../../../shared/contract/turn/no-usage.ts'
 
 const place = { conversation: 'c', turn: 7, round: 1 }
 const event = (fields: object) => ({ v: 2, position: '0', ...place, ...fields }) as TurnEvent

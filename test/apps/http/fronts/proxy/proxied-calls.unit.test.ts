@@ -3,8 +3,9 @@
 import { describe, expect, it } from '@jest/globals'
 import type { HookCall } from '../../../../../apps/http/fronts/hooks/hook-payload.ts'
 import { proxiedCalls } from '../../../../../apps/http/fronts/proxy/proxied-calls.ts'
+import { noUsage } from '../../../../../shared/contract/turn/no-usage.ts'
 import { hostOfRequest } from '../../../../../shared/hosts/hosts.ts'
-import { type ModelAnswer, noUsage } from '../../../../../shared/wire/exchange.ts'
+import type { ModelAnswer } from '../../../../../shared/wire/exchange.ts'
 import { recordedCases, type WholeRequest, wholeRequests } from '../../../../hosts/recorded-case.ts'
 
 type Call = { id: string; name: string; arguments: string }
