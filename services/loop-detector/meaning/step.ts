@@ -18,6 +18,11 @@ export function isStep({ tool, value, text }: Sent): boolean {
   )
 }
 
+/** Whether a call only moves the view. The view shows whether something came. */
+export function isScroll({ tool, raw }: Pick<CallEvidence, 'tool' | 'raw'>): boolean {
+  return /scroll/i.test(tool) || (raw.includes('scroll') && /"action" ?: ?"scroll/.test(raw))
+}
+
 /** Longer answers show what the step led to. */
 const viewCharsMin = 64
 
