@@ -157,19 +157,6 @@ describe('Converse under the veto', () => {
       message: 'The model id is invalid.',
     })
   })
-
-  it('refuses InvokeModel, whose body Weir does not read', async () => {
-    const { url, received } = await opened(veto, [{ text: 'x' }])
-    const response = await fetch(`${url}/model/m/invoke-with-response-stream`, {
-      method: 'POST',
-      body: '{}',
-    })
-    expect([response.status, await response.text()]).toEqual([
-      400,
-      expect.stringContaining('Bedrock (/converse'),
-    ])
-    expect(received).toEqual([])
-  })
 })
 
 describe('Converse without a veto', () => {

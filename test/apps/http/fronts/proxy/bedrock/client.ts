@@ -1,4 +1,4 @@
-// A client of Converse on AWS's SDK, with an API key and HTTP/1.1.
+// Clients of Bedrock on AWS's SDK.
 
 import {
   BedrockRuntimeClient,
@@ -18,7 +18,11 @@ export type BedrockClient = (
 
 export const modelId = 'anthropic.claude-x-v1:0'
 
-export function bedrockClient(url: string, headers: Record<string, string> = {}): BedrockClient {
+/** AWS's client with an API key and HTTP/1.1. */
+export function runtimeClient(
+  url: string,
+  headers: Record<string, string> = {},
+): BedrockRuntimeClient {
   const client = new BedrockRuntimeClient({
     endpoint: url,
     region: 'us-east-1',
@@ -34,6 +38,11 @@ export function bedrockClient(url: string, headers: Record<string, string> = {})
     },
     { step: 'build' },
   )
+  return client
+}
+
+export function bedrockClient(url: string, headers: Record<string, string> = {}): BedrockClient {
+  const client = runtimeClient(url, headers)
   return async (request, { isStreamed, signal }) => {
     const options = signal === undefined ? {} : { abortSignal: signal }
     const input = { modelId, ...request }
