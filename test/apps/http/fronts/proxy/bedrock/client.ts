@@ -2,6 +2,7 @@
 
 import {
   BedrockRuntimeClient,
+  type BedrockRuntimeClientConfig,
   type ContentBlock,
   ConverseCommand,
   type ConverseCommandInput,
@@ -18,10 +19,11 @@ export type BedrockClient = (
 
 export const modelId = 'anthropic.claude-x-v1:0'
 
-/** AWS's client with an API key and HTTP/1.1. */
+/** AWS's client with an API key and its own default, HTTP/2. `options`: of AWS. */
 export function runtimeClient(
   url: string,
   headers: Record<string, string> = {},
+  options: BedrockRuntimeClientConfig = {},
 ): BedrockRuntimeClient {
   const client = new BedrockRuntimeClient({
     endpoint: url,
@@ -29,7 +31,7 @@ export function runtimeClient(
     maxAttempts: 1,
     token: { token: 'dummy' },
     authSchemePreference: ['httpBearerAuth'],
-    requestHandler: new NodeHttpHandler(),
+    ...options,
   })
   client.middlewareStack.add(
     (next) => async (args) => {
@@ -41,8 +43,13 @@ export function runtimeClient(
   return client
 }
 
-export function bedrockClient(url: string, headers: Record<string, string> = {}): BedrockClient {
-  const client = runtimeClient(url, headers)
+/** Converse, by HTTP/1.1 if the options name no other handler. */
+export function bedrockClient(
+  url: string,
+  headers: Record<string, string> = {},
+  options: BedrockRuntimeClientConfig = { requestHandler: new NodeHttpHandler() },
+): BedrockClient {
+  const client = runtimeClient(url, headers, options)
   return async (request, { isStreamed, signal }) => {
     const options = signal === undefined ? {} : { abortSignal: signal }
     const input = { modelId, ...request }
