@@ -1,5 +1,5 @@
-// Client of Weir's hooks, for plug-ins that run inside their host. bin/generate-plugins.ts copies this
-// file into each plug-in, because hosts install one folder.
+// Client of Weir's hooks, for plug-ins that run inside their host. Hosts load these plug-ins from their
+// place, so all of them import this file. bin/generate-plugins.ts keeps the version in this file.
 // HOOK-CLIENT-1. A call runs only after an answer of Weir. Without one the call is denied, and the turn ends.
 // HOOK-CLIENT-2. A server that does not run is started once for each prompt.
 
@@ -36,7 +36,7 @@ export type WeirHooks = {
   stop(place: Place): Promise<void>
 }
 
-const weirPackage = 'weir-agents'
+const weirPackage = 'weir-agents@0.2.0'
 /** npx may have to fetch Weir first. */
 const startMs = 115_000
 const answerMs = 25_000

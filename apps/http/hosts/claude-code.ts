@@ -34,7 +34,6 @@ const name = 'claude-code'
 
 export const claudeCode: Host = {
   name,
-  title: 'Claude Code',
   program: 'claude',
   // Not settings.json of the project: others share that file, and have no Weir on this port.
   settingsFile: (scope, { home, folder, environment }) =>

@@ -6,6 +6,7 @@ import { chmod, mkdir, readFile, realpath, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { guestName } from '../../../client/guard/guest-agent.ts'
 import { unreachable } from '../../../shared/contract/stage.ts'
+import { hostTitle } from '../../../shared/hosts/hosts.ts'
 import { usageError } from '../../../shared/lib/errors.ts'
 import { writeWhole } from '../../../shared/lib/files/whole-file.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
@@ -79,11 +80,11 @@ function refusePlugin(name: string, places: HostPlaces): void {
   const place = placeOfPlugin(plugin, places)
   if (place !== undefined)
     throw usageError(
-      `${printable(place)} has Weir's plug-in for ${plugin.title}, which judges each call already. Keep it, or remove it first: ${plugin.uninstall}`,
+      `${printable(place)} has Weir's plug-in for ${hostTitle(name)}, which judges each call already. Keep it, or remove it first: ${plugin.uninstall}`,
     )
   if (!hosts.some((host) => host.name === name))
     throw usageError(
-      `${plugin.title} has no hooks for Weir, but Weir has a plug-in: ${plugin.install}`,
+      `${hostTitle(name)} has no hooks for Weir, but Weir has a plug-in: ${plugin.install}`,
     )
 }
 
@@ -97,12 +98,12 @@ export async function showHooks(
   const place = plugin && placeOfPlugin(plugin, context)
   if (plugin !== undefined && place !== undefined) {
     context.out.write(
-      `${printable(place)} has Weir's plug-in for ${plugin.title}. Remove it: ${plugin.uninstall}\n`,
+      `${printable(place)} has Weir's plug-in for ${hostTitle(name)}. Remove it: ${plugin.uninstall}\n`,
     )
     return 0
   }
   if (plugin !== undefined && !hosts.some((host) => host.name === name)) {
-    context.out.write(`${plugin.title} has no plug-in of Weir. Install it: ${plugin.install}\n`)
+    context.out.write(`${hostTitle(name)} has no plug-in of Weir. Install it: ${plugin.install}\n`)
     return 1
   }
   const { host, file, text } = await settingsOf(name, options, context)
@@ -176,8 +177,8 @@ async function showState(
   const { events, url } = installedIn(text, file)
   line(
     version === null
-      ? `${host.title}: '${program}' does not run here, so its version is unknown`
-      : `${host.title} ${version}`,
+      ? `${hostTitle(host.name)}: '${program}' does not run here, so its version is unknown`
+      : `${hostTitle(host.name)} ${version}`,
   )
   if (url === null) {
     line(`${file} has no hook of Weir. Install them: weir hooks install ${host.name}`)
@@ -214,9 +215,9 @@ async function reviewText(program: string, file: string, folder: string): Promis
 }
 
 /** Asks at the URL of a hook, because the proxy sends no request there to the provider. */
-async function serverText({ title }: Host, url: string): Promise<string> {
+async function serverText({ name }: Host, url: string): Promise<string> {
   const { origin } = new URL(url)
-  const remedy = `start weir proxy. Until then ${title} runs no call.`
+  const remedy = `start weir proxy. Until then ${hostTitle(name)} runs no call.`
   const server = await serverAt(url)
   switch (server) {
     case 'weir':

@@ -13,7 +13,6 @@ export type HookEntry = { event: string; kind: HookKind; group: unknown }
 export type Host = {
   /** As on the command line and in the path of its hooks. */
   name: string
-  title: string
   /** The command that starts it. */
   program: string
   settingsFile(scope: Scope, places: HostPlaces): string

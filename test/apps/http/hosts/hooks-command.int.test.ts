@@ -227,12 +227,32 @@ const installedPlugins: [string, string, string][] = [
   [
     'opencode',
     '.config/opencode/opencode.jsonc',
-    '{"plugin": ["/src/weir/integrations/opencode"]}',
+    '{\n  // a comment\n  "plugin": ["/src/weir/integrations/opencode"],\n}\n',
   ],
   ['pi', '.pi/agent/settings.json', '{"packages": ["../../src/weir/integrations/pi"]}'],
 ]
 
+/** Lines that the hosts do not read, or read as a plug-in that is off. */
+const notInstalled: [string, string, string][] = [
+  ['codex', '.codex/config.toml', '# [plugins."weir@weir"]\n'],
+  ['codex', '.codex/config.toml', '[plugins."weir@weir"]\nenabled = false\n'],
+  [
+    'opencode',
+    '.config/opencode/opencode.jsonc',
+    '{\n  // "plugin": ["/src/weir/integrations/opencode"],\n  "model": "a/b",\n}\n',
+  ],
+  ['opencode', '.config/opencode/opencode.json', '{"notes": "/src/weir/integrations/opencode"}'],
+]
+
 describe("weir hooks and Weir's plug-ins", () => {
+  it.each(notInstalled)('find no plug-in of %s in %s with %j', async (host, name, text) => {
+    const file = join(folder, name)
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, text)
+    const { code, text: status } = await run(showHooks, host)
+    expect([code, status]).toEqual([1, expect.not.stringContaining("has Weir's plug-in")])
+  })
+
   it.each(installedPlugins)('know the plug-in of %s', async (host, name, text) => {
     const file = join(folder, name)
     await mkdir(dirname(file), { recursive: true })
