@@ -57,6 +57,7 @@ const memories: Record<string, [count: number, key: string]> = {
   'fronts/proxy/identity/guest-sessions.ts': [8, 'the HMAC of a guest and its key'],
   'fronts/proxy/unjudged/unjudged-tally.ts': [2, 'a guest'],
   'guards-by-agent.ts': [2, 'a guest'],
+  'http2/http2-connections.ts': [1, 'the socket itself'],
   'request-body.ts': [1, 'the request itself'],
   'up-with-fronts.ts': [1, 'a guest of the files'],
   'webhook/webhook-events.ts': [1, 'a call of the log'],
