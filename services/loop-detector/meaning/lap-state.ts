@@ -125,13 +125,13 @@ const restarts = /(restart(?:s|_?count| count(?:er is at)?)?"?[:=]? ?)\d+|\(x\d+
 const counts = /(?<![\w.(/-])\d+(?![\w./)-])/g
 const ages = /(?: {2,}|"age" ?: ?")\d+[smhdwy](?:\d+[smh])?(?=$|")/gm
 /** The process in a line of syslog. */
-const process = /(?<=\w\[)\d+(?=\]:)/g
+const processOfLine = /(?<=\w\[)\d+(?=\]:)/g
 
 function withoutRestarts(text: string): string {
   return text
     .replace(restarts, `$1${mark}`)
     .replace(ages, ` ${mark}`)
-    .replace(process, mark)
+    .replace(processOfLine, mark)
     .split('\n')
     .map((row) => (crash.test(row) ? row.replace(counts, mark) : row))
     .join('\n')

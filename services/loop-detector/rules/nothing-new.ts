@@ -36,7 +36,7 @@ export const nothingNew: Rule<Memory> = {
   thresholds: ['loop.identicalSuccesses'],
   description: 'Rounds in a row bring only calls with results that the turn already had.',
   firesWhen:
-    'different calls bring only results that they already had in the turn, or known lines, links and checks in another order, range or spelling, for the 8th round in a row',
+    'different calls bring only results that they already had in the turn, for the 8th round in a row. Known lines, links and checks in another order, range or spelling count too',
   endedBy:
     'a new call or result, or a call that waits; the first replay of a set-up after a restart does not count',
   sentence: 'repeated known calls with known results',

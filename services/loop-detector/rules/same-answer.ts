@@ -45,7 +45,7 @@ export const sameAnswer: Rule<Memory> = {
   thresholds: ['loop.identicalSuccesses'],
   description: 'Reworded calls keep getting the same answer.',
   firesWhen:
-    'calls in new words, or a question to a person or an agent in other words, get one answer for the 8th time, or for the 16th if each is about another file, host or id. Searches without hits and without a common word, and a long answer of a tool with unknown effect: the 16th',
+    'calls in new words get one answer for the 8th time, or for the 16th if each is about another file, host or id. A question to a person or an agent in other words: the 8th. Searches without hits and without a common word, and a long answer of a tool with unknown effect: the 16th',
   endedBy:
     'an answer that is new in the turn, or a change; for a tool with unknown effect only the answer',
   sentence: 'kept rewording a call with the same result',
