@@ -603,6 +603,8 @@ export const limits = {
   /** The time until the whole request has arrived. */
   httpRequestMs: 5 * minute,
   httpConnectionsMax: 4_096,
+  /** Requests at a time on one connection of HTTP/2. */
+  http2StreamsMax: 100,
   /**
    * How long a connection without a request is kept. A model may think for minutes, and most clients
    * close idle connections themselves before. A request on a connection that this server has just
