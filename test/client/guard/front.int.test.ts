@@ -306,7 +306,7 @@ describe('after the model', () => {
       ? [started(message.key), verdicts(1, 'allow')]
       : [advice({ requestId: message.requestId })]
 
-  it('sends the results that no answered request has told before the round', async () => {
+  it('sends results before its round if no answered request has shown them', async () => {
     const { written, thread } = await scripted(answering)
     await thread().afterModel(answerOf(asked([read(0)]), read(1)))
     expect(written).toMatchObject([
@@ -317,7 +317,7 @@ describe('after the model', () => {
     expect(results.results[0]?.key).toBe(round.after)
   })
 
-  it('sends no results again that an answered request has told', async () => {
+  it('sends no results again that an answered request has shown', async () => {
     const { written, threads } = await scripted(answering)
     const said = asked([read(0)])
     const front = threads()
