@@ -203,8 +203,8 @@ export function createThreads({
   /** The answers that have the verdicts of rounds (FRONT-5). */
   const given = newest<Given>(limits.guestsOpenMax)
   const histories = historyReader()
-  /** The last round of each conversation whose results this front has told the log. */
-  const told = newest<string>(limits.guestsOpenMax)
+  /** The last round of each conversation whose results an answered request has shown. */
+  const shownUpTo = newest<string>(limits.guestsOpenMax)
   /** The last requests of each conversation, the newest last. */
   const reserved = newest<Reserved[]>(limits.guestsOpenMax)
 
@@ -429,7 +429,7 @@ export function createThreads({
             { waitMs: waitMsDefault, signal },
           )
           if (received === undefined) return unjudged(request, texts.noAnswerInTime)
-          told.set(id, rounds.at(-1)?.key ?? '')
+          shownUpTo.set(id, rounds.at(-1)?.key ?? '')
           hidden = hiddenCountsOf(received.advice.hidden)
           if (hides) over = overCountsOf(received.advice.over)
           const { turn: open, round } = received.advice
@@ -461,7 +461,7 @@ export function createThreads({
         const key = roundKey(words, isUnseen ? silenceAfter(place, words, shown) : shown)
         const last = history.rounds.at(-1)
         const before = finalKey(last?.key ?? '', hidden)
-        const isTold = last === undefined || told.get(id) === last.key
+        const isShownBefore = last === undefined || shownUpTo.get(id) === last.key
         const offer = toolsFor(spoken, history.tools, agent.hints, pollersOf(answer.request))
         const response = responseOf(spoken, key)
         const round: SentRound = {
@@ -479,7 +479,7 @@ export function createThreads({
             waitMs: calls.length === 0 || !(blocking || refuses) ? 0 : (waitMs ?? waitMsDefault),
             signal,
             hides,
-            results: isTold ? [] : ofRound(before, resultsIn(last)),
+            results: isShownBefore ? [] : ofRound(before, resultsIn(last)),
           })
           const isPoll = waitMs !== undefined
           if (!blocking && (verdicts !== undefined || !refuses)) return spoken.calls.map(allowed)
