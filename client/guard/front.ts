@@ -498,11 +498,7 @@ async function verdictsOn(
   }
 }
 
-const neverAllowed = {
-  text: roundIsOver,
-  code: roundOverReason,
-  guard: '',
-}
+const neverAllowed = { text: roundIsOver, code: roundOverReason, guard: '' }
 
 /**
  * The round is over, or it does not count. A call that waited until the end of its round has no

@@ -141,12 +141,7 @@ type Given = {
   isSettled: boolean
 }
 
-const notGiven: Given = {
-  owner: undefined,
-  calls: new Set(),
-  inTree: new Set(),
-  isSettled: false,
-}
+const notGiven: Given = { owner: undefined, calls: new Set(), inTree: new Set(), isSettled: false }
 
 type HostRound = { number: HistoryPlace; host: string | undefined }
 type DecidedRound = { key: string; mayRun: ReadonlySet<number>; place?: GuestTurn }
