@@ -304,7 +304,7 @@ export function waitEvidence(call: Call, result: CallResult, declaration: Declar
   const mutates = declaration?.hints?.mutates ?? null
   const guess = operationOf(tool, read.value, mutates)
   const isOk = result.status === 'ok'
-  const isUp = isOk && looksAtSession(read.value) && isSteady(result.text)
+  const isUp = isOk && named.test(call.raw) && looksAtSession(read.value) && isSteady(result.text)
   const progress = isOk && !isUp ? progressIn(read.value, result.text) : 'over'
   const wait = waitOf(tool, read.value, {
     progress,
@@ -316,6 +316,9 @@ export function waitEvidence(call: Call, result: CallResult, declaration: Declar
   const sleeps = isOk && (waits === 'only' || (waits === 'look' && progress !== 'over'))
   return { read, tool, mutates, guess, progress, isUp, wait, sleeps }
 }
+
+/** The arguments may name a session. */
+const named = /(?:id|name)s?"|is_input"/i
 
 /** Whether its answer may be about another thing: a look, and no action that was queued. */
 function mayLook(

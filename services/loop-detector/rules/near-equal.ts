@@ -54,7 +54,9 @@ export const nearEqual: Rule<Memory> = {
       if (!isStamped || call.poll) continue
       const known = memory.streaks.get(near)
       if (known && !remember(known.calls, call.outcome, limits.loopStreaksMax)) continue
-      const streak = counted(memory.streaks, near, call, { calls: new Set([call.outcome]) })
+      const streak = counted(memory.streaks, near, call, () => ({
+        calls: new Set([call.outcome]),
+      }))
       if (streak && streak.rounds >= sameAnswerRoundsMax(loop)) findings.push(finding(streak, one))
     }
     return weightiest(findings)

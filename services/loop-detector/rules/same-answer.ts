@@ -56,10 +56,9 @@ export const sameAnswer: Rule<Memory> = {
     if (news.text) memory.clear()
     if (news.answer) opaque.clear()
     const findings: Finding[] = []
-    const asked = calls.map(questionOf)
-    if (news.answer && !asked.some((question) => question !== undefined)) turn.asked = undefined
-    for (const [at, call] of calls.entries()) {
-      const question = asked[at]
+    if (turn.asked !== undefined && news.answer && !calls.some(questionOf)) turn.asked = undefined
+    for (const call of calls) {
+      const question = questionOf(call)
       const repeated = question && countQuestion(turn, question, call, round)
       if (repeated !== undefined && repeated.rounds >= sameAnswerRoundsMax(loop)) {
         findings.push(finding(repeated, call))
