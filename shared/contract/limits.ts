@@ -582,6 +582,8 @@ export const limits = {
   searchBytesMax: 1 * KiB,
   searchMsMax: 5 * second,
   conversationsListedMax: 100_000,
+  /** Conversations of a tree that its timeline lists. */
+  treeListedMax: 1_000,
   /** The wait for the history of a call's round, which follows the result of its last call. */
   wholeCallWaitMs: 5 * second,
   /** The wait for the end of a call after its client has sent the result. */
