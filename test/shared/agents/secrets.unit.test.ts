@@ -1,10 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import {
-  type Agents,
-  defaultSettings,
-  type Model,
-  type ToolRun,
-} from '../../../shared/agents/agents.ts'
+import type { Agents, Model, ToolRun } from '../../../shared/agents/agents.ts'
+import { defaultSettings } from '../../../shared/agents/policy/policy.ts'
 import { keysOfModel, secretsOf, secretsOfEnvironment } from '../../../shared/agents/secrets.ts'
 import { secretMask } from '../../../shared/lib/log/secret-mask.ts'
 import { declarationWith } from '../../support/messages.ts'
