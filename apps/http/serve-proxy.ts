@@ -3,6 +3,7 @@
 
 import type { Writable } from 'node:stream'
 import { openFronts } from '../../client/guard/log/fronts.ts'
+import { secretsOfEnvironment } from '../../shared/agents/secrets.ts'
 import { usageError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log/log.ts'
 import type { SettingFlags } from '../terminal/command-settings.ts'
@@ -36,8 +37,9 @@ export async function serveProxy(options: ProxyCommandOptions, out: Writable): P
   const veto = vetoOf(options)
   const sign = await signerOf(options)
   const { kind, settings } = frontsPlaceOf(options)
-  const log = createLog({ level: settings.logLevel, secrets: [] })
-  const fronts = await openFronts({ kind, settings }, { log })
+  const secrets = secretsOfEnvironment(process.env)
+  const log = createLog({ level: settings.logLevel, secrets })
+  const fronts = await openFronts({ kind, settings }, { secrets, log })
   try {
     const server = await startFrontServer({
       fronts,

@@ -2,6 +2,8 @@
 // read afterwards.
 
 import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import type { ProxyAddress } from '../../apps/http/serve-proxy.ts'
@@ -36,7 +38,7 @@ function runOf(name: string): SdkAgent {
   return found[1]
 }
 
-async function started(args: string[], environment: Record<string, string> = {}) {
+async function started(args: string[], environment = {}) {
   const running = commands.start(['proxy', '--port', '0', '--json', ...args], { environment })
   const lines = createInterface({ input: running.child.stdout })
   const line: string[] = await Promise.race([
@@ -108,11 +110,41 @@ describe('weir proxy', () => {
     expect(out.match(/guest:guest:[0-9a-f]{32}/g)).toHaveLength(2)
   })
 
+  it('hides the keys of its environment in the records of hooks', async () => {
+    const key = 'ghp_4f9a8b7c6d5e1234'
+    const { address, child, ended } = await started(
+      ['--upstream', model.url, '--data-folder', 'log'],
+      { GITHUB_TOKEN: key },
+    )
+    const call = {
+      session_id: 's1',
+      tool_name: 'Bash',
+      tool_input: { command: `gh --token ${key}` },
+      tool_use_id: 'c1',
+    }
+    for (const [kind, more] of [
+      ['pre', { hook_event_name: 'PreToolUse' }],
+      ['post', { hook_event_name: 'PostToolUse', tool_response: `the token is ${key}` }],
+    ] as const) {
+      const body = JSON.stringify({ ...call, ...more })
+      const url = `${address.anthropicBaseUrl}/v1/hooks/claude-code/${kind}`
+      const answer = await fetch(url, { method: 'POST', body })
+      expect([answer.status, await answer.text()]).toEqual([200, ''])
+    }
+    child.kill('SIGTERM')
+    expect((await ended).code).toBe(0)
+    const { out } = await commands.run(['inspect', 'guest:claude-code:s1', '--data-folder', 'log'])
+    expect(out).toContain('gh --token [key]')
+    const folder = join(commands.folder, 'log')
+    const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'latin1'))
+    expect(files.join('\n')).not.toContain(key)
+  })
+
   it('warns once of each kind of request that passes unjudged, and lists their number', async () => {
     const upstream = await scriptedUpstream((_, response) => sendJson(response, {}))
     try {
       const options = ['--upstream', upstream.url, '--data-folder', 'log']
-      const { address, child, ended } = await started(options)
+      const { address, child, ended } = await started([...options])
       const post = (path: string, body: object) =>
         fetch(`${address.anthropicBaseUrl}${path}`, { method: 'POST', body: JSON.stringify(body) })
       for (let n = 0; n < 12; n += 1) {
@@ -140,7 +172,7 @@ describe('weir proxy', () => {
     const stubborn = await scriptedUpstream(loopingModel({ isStubborn: true }))
     try {
       const options = ['--upstream', stubborn.url, '--data-folder', 'log']
-      const { address, child, ended } = await started(options)
+      const { address, child, ended } = await started([...options])
       await runOf('Messages')(address.anthropicBaseUrl, true)
       child.kill('SIGTERM')
       await ended
@@ -193,7 +225,7 @@ describe('weir proxy', () => {
       const held = await scriptedUpstream(speaking(...answers, { text: 'Done.' }))
       const args = ['--upstream', held.url, '--veto', '--data-folder', 'held']
       try {
-        const first = await started(args)
+        const first = await started([...args])
         const headers = { 'x-weir-conversation': 'c1' }
         const before = open(first.address.anthropicBaseUrl, { isStreamed, headers })
         before.say('List the files.')
