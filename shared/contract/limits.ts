@@ -582,6 +582,8 @@ export const limits = {
   searchBytesMax: 1 * KiB,
   searchMsMax: 5 * second,
   conversationsListedMax: 100_000,
+  /** Conversations of a tree that its timeline lists. */
+  treeListedMax: 1_000,
   /** The wait for the history of a call's round, which follows the result of its last call. */
   wholeCallWaitMs: 5 * second,
   /** The wait for the end of a call after its client has sent the result. */
@@ -636,6 +638,10 @@ export const limits = {
   httpBodyStalledMs: 5 * second,
   /** Bytes of a request's body to a front. The largest contexts have some 16 MiB. */
   frontBodyBytesMax: 64 * MiB,
+  /** The command that prints credentials of AWS, and how long before their end the proxy renews them. */
+  awsCommandMs: 30 * second,
+  awsCommandBytesMax: 64 * KiB,
+  awsCredentialsSpareMs: 5 * minute,
   /** Conversations whose names a proxy remembers, oldest first out. */
   frontConversationsMax: 10_000,
   /**
