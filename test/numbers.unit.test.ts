@@ -4,7 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { benchVerdicts } from './bench/verdicts.ts'
+import { verdictCounts } from './corpus/verdict-counts.ts'
 import { canaries } from './simulation/broken/canaries.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -35,7 +35,7 @@ describe('the page of numbers', () => {
 
   it('has the counts of verdicts that its command prints', () => {
     const page = rows.filter(({ command }) => command.includes('"verdicts"'))
-    const printed = benchVerdicts().map(({ name, value, unit }) => [name, `${value} ${unit}`])
+    const printed = verdictCounts().map(({ name, value, unit }) => [name, `${value} ${unit}`])
     expect(Object.fromEntries(page.map(({ measure, value }) => [measure, value]))).toEqual(
       Object.fromEntries(printed),
     )
