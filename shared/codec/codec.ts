@@ -23,6 +23,7 @@ import type { Message, MessageOf, MessageType } from '../contract/messages.ts'
 import { WeirError } from '../lib/errors.ts'
 import { ByteReader, ByteWriter } from './avro-bytes.ts'
 import { type CompiledType, compile, type Schema } from './avro-types.ts'
+import { droppedRule } from './binding-parts.ts'
 import { closedFormats, formatOf } from './formats.ts'
 import { nameGuards } from './former-words.ts'
 import { newerParts } from './newer-parts.ts'
@@ -37,9 +38,15 @@ export type Codec = {
   encode(message: Message): Buffer
   /**
    * As encode, with the newest schema of the format in force (`hold`): for observed records. Throws
-   * `codec.newer-schema` if the type of the message begins after that format.
+   * `codec.newer-schema` if the type of the message begins after that format, or the format drops a rule
+   * of it that forbids calls (BINDING-PARTS-1).
    */
   encodeInForce(message: Message): Buffer
+  /** The reason why the format in force drops such a rule of these fields. Undefined: it does not. */
+  ruleFault<Type extends MessageType>(
+    type: Type,
+    fields: Partial<MessageOf<Type>>,
+  ): string | undefined
   /** Whether encodeInForce writes this field, or leaves it out because older processes run. */
   hasInForce<Type extends MessageType>(type: Type, field: keyof MessageOf<Type>): boolean
   decode(bytes: Uint8Array): Message
@@ -159,10 +166,23 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
     }
   }
 
+  const ruleFault = (type: string, fields: object): string | undefined => {
+    const entry = writersInForce.schemas.get(type)
+    if (entry === undefined || entry === writers.schemas.get(type)) return undefined
+    const rule = droppedRule(fields, entry.schema)
+    return rule === undefined ? undefined : ruleNotInForce(rule, held)
+  }
+
   return {
     encode: (message) => encodeWith(message, isNewer(message) ? writers : closedWriters),
 
-    encodeInForce: (message) => encodeWith(message, writersInForce),
+    encodeInForce(message) {
+      const fault = ruleFault(typeOf(message), message)
+      if (fault !== undefined) throw new WeirError('codec.newer-schema', fault)
+      return encodeWith(message, writersInForce)
+    },
+
+    ruleFault,
 
     hasInForce(type, field) {
       const schema = writersInForce.schemas.get(type)?.schema as { fields?: { name: string }[] }
@@ -317,6 +337,10 @@ function notInForce({ id, type }: LockEntry, held: ReadonlyMap<object, number>):
   )
 }
 
+function ruleNotInForce(rule: string, held: ReadonlyMap<object, number>): string {
+  return `the agent has the rule '${rule}', and record format ${Math.min(...held.values())} is in force, which drops it: replace the older processes that weir fleet names, or remove the pin (weir fleet --format newest), and try again; without the rule the agent runs now`
+}
+
 function badMessage(message: Message, type: CompiledType, cause: unknown): WeirError {
   const misfit = type.misfit(message)
   const fault =
@@ -388,7 +412,17 @@ export const knownSchemas = JSON.parse(
 
 export const codec = codecOf(knownSchemas)
 
-export const { encode, encodeInForce, hasInForce, decode, typeIn, learn, familiarity, hold } = codec
+export const {
+  encode,
+  encodeInForce,
+  ruleFault,
+  hasInForce,
+  decode,
+  typeIn,
+  learn,
+  familiarity,
+  hold,
+} = codec
 
 /** The newest format of this build, which the process announces to its fleet. */
 export const ownFormat = formatOf(knownSchemas.at(-1)?.id ?? 0)
