@@ -11,6 +11,7 @@ type BindingPart = { rule: string; path: readonly string[] }
 
 const bindingParts: readonly BindingPart[] = [
   { rule: 'once', path: ['declarations', 'hints', 'once'] },
+  { rule: 'once', path: ['once'] },
   { rule: 'tree', path: ['policy', 'tree'] },
   { rule: 'tree', path: ['settings', 'policy', 'tree'] },
 ]

@@ -1,11 +1,11 @@
 // Tools that need a guard, or that a guard judges: whether the registered guards do so.
 
 import type { Agents } from '../../../shared/agents/agents.ts'
-import { onceGuard } from '../../../shared/contract/guard/once-guard.ts'
+import { onceGuard, onceRuleOf } from '../../../shared/contract/guard/once-guard.ts'
 import type { GuardRegistration } from '../../../shared/contract/messages.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { registeredGuards } from '../../../shared/runtime/guards/guard-registry.ts'
-import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
+import { modeAmong } from '../../../shared/runtime/guards/tool-pattern.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withLog } from '../../history/open-log.ts'
 import { type Check, warning } from './check.ts'
@@ -26,11 +26,10 @@ export function onceChecks(
   agents: Agents,
   guards: readonly Pick<GuardRegistration, 'name' | 'tools'>[],
 ): Check[] {
-  const guard = guards.find(({ name }) => name === onceGuard)
   return [...agents.values()].flatMap(({ name, tools }) =>
     tools.flatMap(({ declaration: { name: tool, hints } }) => {
-      const mode = guard && modeFor(guard, tool)
-      if ((hints?.once ?? null) === null || mode === 'enforce') return []
+      const mode = modeAmong(guards, { guard: onceGuard, tool })
+      if (onceRuleOf({ hints }) === undefined || mode === 'enforce') return []
       const fault =
         mode === 'shadow'
           ? 'the guard once only reports for it, so equal calls run twice'

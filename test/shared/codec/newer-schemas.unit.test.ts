@@ -184,7 +184,7 @@ describe('the format in force', () => {
     )
   })
 
-  const once = { by: [], forMs: 1 }
+  const once = { by: [], forMs: 1, within: 'conversation' as const }
   const declarations = [declarationWith({ hints: { ...noHints, once } })]
   const tree = lowestTreeCaps(null, { atOnce: 3 })
   const settings = { ...defaultSettings, policy: { ...defaultSettings.policy, tree } }

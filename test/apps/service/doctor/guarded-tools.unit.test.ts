@@ -4,7 +4,10 @@ import type { GuardMode } from '../../../../shared/contract/messages.ts'
 import { agentOf, tool } from '../../../services/llm-gateway/samples.ts'
 import { noHints } from '../../../support/messages.ts'
 
-const hints = { ...noHints, once: { by: ['invoice'], forMs: 1_000 } }
+const hints = {
+  ...noHints,
+  once: { by: ['invoice'], forMs: 1_000, within: 'conversation' as const },
+}
 const agents = new Map([
   ['agent', agentOf({ tools: [tool('read'), tool('pay', { hints }), tool('send', { hints })] })],
 ])

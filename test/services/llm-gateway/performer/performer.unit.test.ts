@@ -574,7 +574,7 @@ describe('the guards in force', () => {
 
   it('prevent the call of a model if the format in force drops a rule of the agent', async () => {
     const holder = {}
-    const hints = { ...noHints, once: { by: [], forMs: 1 } }
+    const hints = { ...noHints, once: { by: [], forMs: 1, within: 'conversation' as const } }
     const paying = tool('pay', { hints })
     hold(holder, 1)
     try {
