@@ -4,8 +4,8 @@
 //   node bin/generate-plugins.ts             writes all files
 //   node bin/generate-plugins.ts --check     writes nothing; exit code 1 names each file that differs
 //
-// Owns: .claude-plugin, .agents, .github/plugin, and in integrations the hooks, the manifests, and the copies
-// of the skill and of weir-hooks.ts.
+// Owns: .claude-plugin, .agents, .github/plugin, and in integrations the hooks, the manifests, the copies of
+// the skill, and the version in weir-hooks.ts.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -36,9 +36,8 @@ const plugins: readonly Plugin[] = [
   { host: geminiCli, hostVersion: null, manifest: 'gemini-extension.json' },
 ]
 
+/** Of the plug-ins that run inside their host. */
 const clientFile = 'integrations/weir-hooks.ts'
-/** The plug-ins that run inside their host, and import a client of the hooks. */
-const scripted = ['opencode', 'pi'] as const
 
 /** Each generated file by its path in the checkout. */
 export function pluginFiles(): Map<string, string> {
@@ -58,8 +57,7 @@ export function pluginFiles(): Map<string, string> {
     files.set(`${folder}/${skill}`, skillText)
   }
   const client = readFileSync(join(root, clientFile), 'utf8')
-  const withVersion = client.replace("'weir-agents'", `'weir-agents@${version()}'`)
-  for (const folder of scripted) files.set(`integrations/${folder}/weir-hooks.ts`, withVersion)
+  files.set(clientFile, client.replace(/'weir-agents@[^']+'/, `'weir-agents@${version()}'`))
   const listed = { name: 'weir', description }
   // Copilot CLI reads the second, and the first if the second is missing.
   for (const [file, host] of [

@@ -7,6 +7,7 @@ import type { FrontsOn } from '../../client/guard/log/fronts.ts'
 import { defaultGuestSettings } from '../../shared/agents/guest.ts'
 import { hostNamed } from '../../shared/hosts/hosts.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
+import { markedRoutes } from './fronts/front-mark.ts'
 import { hookRoutes } from './fronts/hooks/hook-routes.ts'
 import { type HostSessions, hostSessions } from './fronts/hooks/host-sessions.ts'
 import { createProxy, type ModelProxy } from './fronts/proxy/proxy.ts'
@@ -71,6 +72,7 @@ export function frontRoutes({ fronts, upstream, veto, agent, log }: FrontOptions
       : proxyTo(upstream, { fronts, veto, agent, sessions, isNamed, log })
   return {
     routes: [
+      markedRoutes,
       guestRoutes(holding),
       hookRoutes({ guardOf: ofHosts.guardOf, sessions, clock: systemClock, log }),
       ...(proxy === undefined ? [] : [proxy.routes]),

@@ -2,7 +2,7 @@
 // OpenCode shows a plug-in no result of a call that failed, so these are read from the messages of the
 // next request.
 
-import { type Call, type Judged, type Place, weirHooks } from './weir-hooks.ts'
+import { type Call, type Judged, type Place, weirHooks } from '../weir-hooks.ts'
 
 type TextPart = { type: 'text'; text: string; synthetic?: boolean }
 type ToolPart = {

@@ -1,7 +1,7 @@
 // Weir's plug-in for Pi: each call waits for Weir's verdict, and a turn without progress ends.
 
 import { randomUUID } from 'node:crypto'
-import { type Judged, weirHooks } from './weir-hooks.ts'
+import { type Judged, weirHooks } from '../weir-hooks.ts'
 
 type Content = { type: string; text?: string }
 type Called = { toolCallId: string; toolName: string; input: unknown }

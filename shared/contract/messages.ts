@@ -76,6 +76,8 @@ export type Message =
   | RoundProposed
   | RoundStarted
   | SettingRemoved
+  | SlotReserved
+  | SlotSettled
   | Tick
   | TitleGiven
   | ToolStarted
@@ -1540,6 +1542,47 @@ export type SettingRemoved = {
 }
 
 /**
+ * A model request waits for its start in the line of a provider's account. The records before it
+ * decide when it starts. Observed, written by the gateway, or by the front of a guest.
+ */
+export type SlotReserved = {
+  type: 'slot-reserved'
+  /** a hash of the provider's server, key and model: the key of the record */
+  account: string
+  /** the tenant */
+  tenant: string
+  /** the tenant's share of the starts, from 1, relative to other tenants */
+  share: number
+  /** the attempt, random */
+  attempt: string
+  /** the limits in force for the account's line from now on */
+  limits: ModelLimits
+  /** append time in milliseconds from which the request does not start */
+  expiresAt: number
+}
+
+/**
+ * A model request has ended or was given up, or its provider named a limit. Observed, written by
+ * the gateway, or by the front of a guest.
+ */
+export type SlotSettled = {
+  type: 'slot-settled'
+  /** a hash of the provider's server, key and model: the key of the record */
+  account: string
+  /** the attempt; it may have reserved no slot */
+  attempt: string
+  /** tokens of the request and its answer; null: unknown */
+  tokens: number | null
+  /**
+   * the provider refused it for now: for a limit of the account, or because the provider has too
+   * much work; null: it did not
+   */
+  refusedBy: SlotRefusal | null
+  /** milliseconds from the append time in which no request may start; 0: none named */
+  waitMs: number
+}
+
+/**
  * Time has passed for this unit: its stage checks it again. Observed, written by the runtime of the
  * partition's owner.
  */
@@ -2339,6 +2382,16 @@ export type LoopThresholds = {
   waitMinutes: number
 }
 
+/** Limits of the requests to a model, from the agent's file. */
+export type ModelLimits = {
+  /** requests that run at the same time; null: no limit */
+  requestsAtOnce: number | null
+  /** requests that start within a minute; null: no limit */
+  requestsPerMinute: number | null
+  /** tokens of requests and answers within a minute; null: no limit */
+  tokensPerMinute: number | null
+}
+
 /** An operator's prices of a model, in billionths of a US dollar per million tokens. */
 export type ModelPrice = {
   /** the provider, as in an agent file */
@@ -2659,6 +2712,12 @@ export type RoundFailure = {
   /** the cause, for people and for the turn's end */
   reason: string
 }
+
+/**
+ * The reason of a provider that refuses a request for now: a limit of the account, or too much work
+ * of the provider. A reader that does not know a newer symbol reads the default.
+ */
+export type SlotRefusal = 'limit' | 'overload'
 
 /**
  * The reason why the model stopped, in one vocabulary for all providers. `cut`: the stream ended

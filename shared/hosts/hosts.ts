@@ -13,6 +13,11 @@ export function hostNamed(name: string | undefined): HostProfile | undefined {
   return byName.get(name)
 }
 
+/** Its name for people. */
+export function hostTitle(name: string): string {
+  return byName.get(name)?.title ?? name
+}
+
 /** Whether a host wrote this text of a user. `name` undefined: any that no header shows. */
 export function isHostText(name: string | undefined, text: string): boolean {
   return hostProfiles.some(

@@ -33,6 +33,13 @@ export const claudeCode: HostProfile = {
   },
 }
 
+/** Of a host whose requests are those of its model library. Its body, its hooks or its texts name it. */
+const withoutRequests = {
+  requests: { headers: [], userAgent: undefined },
+  identity: { session: [], agent: [], turn: [], hasSideRequests: false },
+  pollers: [],
+} as const
+
 export const hostProfiles: readonly HostProfile[] = [
   claudeCode,
   {
@@ -79,11 +86,7 @@ export const hostProfiles: readonly HostProfile[] = [
   {
     name: 'openhands',
     title: 'OpenHands',
-    // Its requests are those of its model library, so only the body of `/v1/guest` can name it.
-    requests: { headers: [], userAgent: undefined },
-    identity: { session: [], agent: [], turn: [], hasSideRequests: false },
-    // Its tool `terminal` looks with an empty command, which waits in any host.
-    pollers: [],
+    ...withoutRequests,
   },
   {
     name: 'gemini-cli',
@@ -95,21 +98,16 @@ export const hostProfiles: readonly HostProfile[] = [
   {
     name: 'cline',
     title: 'Cline',
-    // Its requests are those of its model library, so only its own texts show it.
-    requests: { headers: [], userAgent: undefined },
-    identity: { session: [], agent: [], turn: [], hasSideRequests: false },
-    pollers: [],
+    ...withoutRequests,
     writesAsUser: [/^\[SYSTEM\] This run is not complete until you call one of these terminal /],
   },
   {
     name: 'gptme',
     title: 'gptme',
-    // Its requests are those of its model library, so only its own texts show it.
-    requests: { headers: [], userAgent: undefined },
-    identity: { session: [], agent: [], turn: [], hasSideRequests: false },
-    pollers: [],
+    ...withoutRequests,
     writesAsUser: [/^<system>No tool call detected in last message\./],
   },
+  { name: 'pi', title: 'Pi', ...withoutRequests },
   {
     name: 'copilot',
     title: 'Copilot CLI',

@@ -13,7 +13,6 @@ const events: HostEvent[] = [
 
 export const codex: Host = {
   name: 'codex',
-  title: 'Codex',
   program: 'codex',
   settingsFile: (scope, { home, folder, environment }) =>
     scope === 'project'

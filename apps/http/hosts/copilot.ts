@@ -15,7 +15,6 @@ const events: HostEvent[] = [
 
 export const copilot: Host = {
   name: 'copilot',
-  title: 'Copilot CLI',
   program: 'copilot',
   settingsFile: (scope, { home, folder, environment }) =>
     scope === 'project'

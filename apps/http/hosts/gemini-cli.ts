@@ -13,7 +13,6 @@ const events: HostEvent[] = [
 
 export const geminiCli: Host = {
   name: 'gemini-cli',
-  title: 'Gemini CLI',
   program: 'gemini',
   settingsFile: (scope, { home, folder, environment }) =>
     join(

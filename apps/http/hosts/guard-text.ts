@@ -1,6 +1,7 @@
 // The line that shows how to guard a host of this machine, or names the plug-in or hooks that guard it.
 
 import { existsSync, readFileSync } from 'node:fs'
+import { hostTitle } from '../../../shared/hosts/hosts.ts'
 import { installedIn } from './hook-settings.ts'
 import type { Host, HostPlaces } from './host.ts'
 import { placeOfPlugin, pluginOf } from './host-plugins.ts'
@@ -10,13 +11,15 @@ import { hosts } from './hosts.ts'
 export function guardText(name: string, places: HostPlaces): string | undefined {
   const plugin = pluginOf(name)
   if (plugin === undefined) return undefined
-  const { title, install } = plugin
+  const title = hostTitle(name)
   const place = placeOfPlugin(plugin, places)
   if (place !== undefined) return `${title} has Weir's plug-in: ${place}`
   const host = hosts.find((one) => one.name === name)
   const file = host && fileWithHooks(host, places)
   // The plug-in next to the hooks would judge each call twice.
-  return file === undefined ? `Guard ${title}: ${install}` : `${title} has Weir's hooks: ${file}`
+  return file === undefined
+    ? `Guard ${title}: ${plugin.install}`
+    : `${title} has Weir's hooks: ${file}`
 }
 
 function fileWithHooks(host: Host, places: HostPlaces): string | undefined {

@@ -6,14 +6,16 @@ import { chmod, mkdir, readFile, realpath, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { guestName } from '../../../client/guard/guest-agent.ts'
 import { unreachable } from '../../../shared/contract/stage.ts'
+import { hostTitle } from '../../../shared/hosts/hosts.ts'
 import { usageError } from '../../../shared/lib/errors.ts'
 import { writeWhole } from '../../../shared/lib/files/whole-file.ts'
-import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { objectIn } from '../../../shared/lib/json/json-object.ts'
 import { isConfirmed } from '../../terminal/confirmed.ts'
 import { printable, printableLines } from '../../terminal/text/printable.ts'
+import { markOf } from '../fronts/front-mark.ts'
 import { type HookKind, hookKinds } from '../fronts/hooks/hook-payload.ts'
 import { changedLines } from './changed-lines.ts'
-import { installedIn, settingsIn, withHooks, withoutHooks } from './hook-settings.ts'
+import { hasHooks, installedIn, settingsIn, withHooks, withoutHooks } from './hook-settings.ts'
 import type { Host, HostPlaces } from './host.ts'
 import { placeOfPlugin, pluginOf } from './host-plugins.ts'
 import { hostNamed, hosts } from './hosts.ts'
@@ -79,15 +81,15 @@ function refusePlugin(name: string, places: HostPlaces): void {
   const place = placeOfPlugin(plugin, places)
   if (place !== undefined)
     throw usageError(
-      `${printable(place)} has Weir's plug-in for ${plugin.title}, which judges each call already. Keep it, or remove it first: ${plugin.uninstall}`,
+      `${printable(place)} has Weir's plug-in for ${hostTitle(name)}, which judges each call already. Keep it, or remove it first: ${plugin.uninstall}`,
     )
   if (!hosts.some((host) => host.name === name))
     throw usageError(
-      `${plugin.title} has no hooks for Weir, but Weir has a plug-in: ${plugin.install}`,
+      `${hostTitle(name)} has no hooks for Weir, but Weir has a plug-in: ${plugin.install}`,
     )
 }
 
-/** The exit code: 0 if Weir's hooks or its plug-in are installed, otherwise 1. */
+/** The exit code: 0 if Weir's plug-in or the hooks of this version are installed, otherwise 1. */
 export async function showHooks(
   name: string,
   options: HooksOptions,
@@ -97,12 +99,12 @@ export async function showHooks(
   const place = plugin && placeOfPlugin(plugin, context)
   if (plugin !== undefined && place !== undefined) {
     context.out.write(
-      `${printable(place)} has Weir's plug-in for ${plugin.title}. Remove it: ${plugin.uninstall}\n`,
+      `${printable(place)} has Weir's plug-in for ${hostTitle(name)}. Remove it: ${plugin.uninstall}\n`,
     )
     return 0
   }
   if (plugin !== undefined && !hosts.some((host) => host.name === name)) {
-    context.out.write(`${plugin.title} has no plug-in of Weir. Install it: ${plugin.install}\n`)
+    context.out.write(`${hostTitle(name)} has no plug-in of Weir. Install it: ${plugin.install}\n`)
     return 1
   }
   const { host, file, text } = await settingsOf(name, options, context)
@@ -176,32 +178,36 @@ async function showState(
   const { events, url } = installedIn(text, file)
   line(
     version === null
-      ? `${host.title}: '${program}' does not run here, so its version is unknown`
-      : `${host.title} ${version}`,
+      ? `${hostTitle(host.name)}: '${program}' does not run here, so its version is unknown`
+      : `${hostTitle(host.name)} ${version}`,
   )
   if (url === null) {
     line(`${file} has no hook of Weir. Install them: weir hooks install ${host.name}`)
     return 1
   }
   line(`${file} has hooks of Weir for ${events.join(', ')}`)
+  const kinds = url.slice(0, url.lastIndexOf('/'))
+  const isCurrent = hasHooks(
+    text,
+    host.entries((kind) => `${kinds}/${kind}`, version),
+    file,
+  )
+  if (!isCurrent)
+    line(
+      `These hooks are not those of this version, and may accept the answer of any server. Install them again: weir hooks install ${host.name}`,
+    )
   line(await serverText(host, url))
   if (host.name === 'codex') line(await reviewText(program, file, folder))
   line('Not protected with this version:')
   for (const fact of [...host.unprotected(version), ...turnedOff(text, file)]) line(`- ${fact}`)
-  return 0
+  return isCurrent ? 0 : 1
 }
 
-/** Settings of the same file that turn hooks off. */
+/** A setting of the same file that turns hooks off. */
 function turnedOff(text: string, file: string): string[] {
-  const settings = settingsIn(text, file)
-  return [
-    ...(settings.disableAllHooks === true
-      ? ['disableAllHooks is true in this file: no hook runs.']
-      : []),
-    ...(Array.isArray(settings.allowedHttpHookUrls)
-      ? ['allowedHttpHookUrls is set in this file: add the URL of these hooks to it.']
-      : []),
-  ]
+  return settingsIn(text, file).disableAllHooks === true
+    ? ['disableAllHooks is true in this file: no hook runs.']
+    : []
 }
 
 async function reviewText(program: string, file: string, folder: string): Promise<string> {
@@ -214,13 +220,15 @@ async function reviewText(program: string, file: string, folder: string): Promis
 }
 
 /** Asks at the URL of a hook, because the proxy sends no request there to the provider. */
-async function serverText({ title }: Host, url: string): Promise<string> {
+async function serverText({ name }: Host, url: string): Promise<string> {
   const { origin } = new URL(url)
-  const remedy = `start weir proxy. Until then ${title} runs no call.`
+  const remedy = `start weir proxy. Until then ${hostTitle(name)} runs no call.`
   const server = await serverAt(url)
   switch (server) {
     case 'weir':
       return `Weir answers at ${origin}`
+    case 'foreign':
+      return `A Weir of another user answers at ${origin}: ${remedy} WEIR_PROOF=off in the environment of ${hostTitle(name)} accepts its answers.`
     case 'other':
       return `Another server answers at ${origin}, without the hooks of Weir: ${remedy}`
     case 'none':
@@ -230,14 +238,14 @@ async function serverText({ title }: Host, url: string): Promise<string> {
   }
 }
 
-/** `url`: of a hook. */
-export async function serverAt(url: string): Promise<'weir' | 'other' | 'none'> {
-  const signal = AbortSignal.timeout(1_000)
-  const answer = await fetch(url, { signal, redirect: 'manual' }).catch(() => undefined)
+/** `url`: of a hook. `foreign`: a Weir whose answers the hooks do not accept. */
+export async function serverAt(url: string): Promise<'weir' | 'foreign' | 'other' | 'none'> {
+  const answer = await markOf(url, AbortSignal.timeout(1_000)).catch(() => undefined)
   if (answer === undefined) return 'none'
-  const value: unknown = await answer.json().catch(() => undefined)
-  const listed = isObject(value) && Array.isArray(value.hooks) ? value.hooks : []
-  return hookKinds.every((kind) => listed.includes(kind)) ? 'weir' : 'other'
+  const listed = objectIn(answer.text)?.hooks
+  const isFront = Array.isArray(listed) && hookKinds.every((kind) => listed.includes(kind))
+  if (!isFront || answer.mark === 'none') return 'other'
+  return answer.mark === 'proved' ? 'weir' : 'foreign'
 }
 
 /** Without a slash at its end. Throws `usage`. */

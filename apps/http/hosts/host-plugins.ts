@@ -2,26 +2,42 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parse } from 'jsonc-parser'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
 import type { HostPlaces } from './host.ts'
 
 export type HostPlugin = {
   /** The name of the host on the command line, and of the plug-in's folder in `integrations`. */
   host: string
-  title: string
   install: string
   uninstall: string
-  /** The files that name it. */
+  /** The files that can name it. */
   places(places: HostPlaces): string[]
-  /** In the text of such a file. */
-  mark: RegExp
+  /** Whether the text of such a file names it. Comments name nothing. */
+  isNamedIn(text: string): boolean
 }
 
-const inMarketplace = /weir@weir"?\s*(?::\s*true|\])/
+/** `isNamed`: in the settings, which can have comments. */
+const inJson = (isNamed: (settings: Record<string, unknown>) => boolean) => (text: string) => {
+  const settings: unknown = parse(text, [], { allowTrailingComma: true })
+  return isObject(settings) && isNamed(settings)
+}
+
+const inMarketplace = inJson(
+  ({ enabledPlugins }) => isObject(enabledPlugins) && enabledPlugins['weir@weir'] === true,
+)
+
+/** `list`: the member with the paths of plug-ins. `folder`: in `integrations`. */
+const inPaths = (list: string, folder: string) =>
+  inJson((settings) =>
+    [settings[list]]
+      .flat()
+      .some((path) => `${path}`.replace(/\/$/, '').endsWith(`/integrations/${folder}`)),
+  )
 
 export const hostPlugins: readonly HostPlugin[] = [
   {
     host: 'claude-code',
-    title: 'Claude Code',
     install: 'claude plugin marketplace add PATH_OF_WEIR && claude plugin install weir@weir',
     uninstall: 'claude plugin uninstall weir@weir',
     places: ({ home, folder, environment }) => [
@@ -29,21 +45,19 @@ export const hostPlugins: readonly HostPlugin[] = [
       join(folder, '.claude', 'settings.json'),
       join(folder, '.claude', 'settings.local.json'),
     ],
-    mark: inMarketplace,
+    isNamedIn: inMarketplace,
   },
   {
     host: 'codex',
-    title: 'Codex',
     install: 'codex plugin marketplace add PATH_OF_WEIR && codex plugin add weir@weir',
     uninstall: 'codex plugin remove weir@weir',
     places: ({ home, environment }) => [
       join(environment.CODEX_HOME || join(home, '.codex'), 'config.toml'),
     ],
-    mark: inMarketplace,
+    isNamedIn: (text) => /^\s*\[plugins\."weir@weir"\](?![^[]*^\s*enabled\s*=\s*false)/m.test(text),
   },
   {
     host: 'gemini-cli',
-    title: 'Gemini CLI',
     install: 'gemini extensions install PATH_OF_WEIR/integrations/gemini-cli',
     uninstall: 'gemini extensions uninstall weir',
     places: ({ home, environment }) => [
@@ -52,21 +66,19 @@ export const hostPlugins: readonly HostPlugin[] = [
         ...['.gemini', 'extensions', 'weir', 'gemini-extension.json'],
       ),
     ],
-    mark: /"name":\s*"weir"/,
+    isNamedIn: inJson(({ name }) => name === 'weir'),
   },
   {
     host: 'copilot',
-    title: 'Copilot CLI',
     install: 'copilot plugin marketplace add PATH_OF_WEIR && copilot plugin install weir@weir',
     uninstall: 'copilot plugin uninstall weir@weir',
     places: ({ home, environment }) => [
       join(environment.COPILOT_HOME || join(home, '.copilot'), 'settings.json'),
     ],
-    mark: inMarketplace,
+    isNamedIn: inMarketplace,
   },
   {
     host: 'opencode',
-    title: 'OpenCode',
     install: 'opencode plugin PATH_OF_WEIR/integrations/opencode --global',
     uninstall: 'delete its line from "plugin" in opencode.json',
     places: ({ home, folder, environment }) =>
@@ -75,18 +87,17 @@ export const hostPlugins: readonly HostPlugin[] = [
         folder,
         join(folder, '.opencode'),
       ].flatMap((place) => ['opencode.json', 'opencode.jsonc'].map((name) => join(place, name))),
-    mark: /integrations\/opencode\/?"/,
+    isNamedIn: inPaths('plugin', 'opencode'),
   },
   {
     host: 'pi',
-    title: 'Pi',
     install: 'pi install PATH_OF_WEIR/integrations/pi',
     uninstall: 'pi remove PATH_OF_WEIR/integrations/pi',
     places: ({ home, folder }) => [
       join(home, '.pi', 'agent', 'settings.json'),
       join(folder, '.pi', 'settings.json'),
     ],
-    mark: /integrations\/pi\/?"/,
+    isNamedIn: inPaths('packages', 'pi'),
   },
 ]
 
@@ -99,5 +110,5 @@ export function pluginOf(host: string): HostPlugin | undefined {
 export function placeOfPlugin(plugin: HostPlugin, places: HostPlaces): string | undefined {
   return plugin
     .places(places)
-    .find((path) => existsSync(path) && plugin.mark.test(readFileSync(path, 'utf8')))
+    .find((path) => existsSync(path) && plugin.isNamedIn(readFileSync(path, 'utf8')))
 }

@@ -5,7 +5,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { appendFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { defaultPolicy } from '../../../shared/agents/agents.ts'
-import { hostNamed } from '../../../shared/hosts/hosts.ts'
+import { hostTitle } from '../../../shared/hosts/hosts.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { usageError, WeirError } from '../../../shared/lib/errors.ts'
@@ -126,19 +126,15 @@ function wordsIn({ environment, guardText }: ScanContext, nothing: string): Scan
   const weir = ownCommand(environment, process.cwd())
   return {
     nothing,
-    titleOf,
+    titleOf: hostTitle,
     commandOf: (agent) => {
       if (agent === bundleAgent) return undefined
       return (
         guardText(agent) ??
-        `Guard ${titleOf(agent)}: ${weir} proxy --upstream URL, the base URL of its model`
+        `Guard ${hostTitle(agent)}: ${weir} proxy --upstream URL, the base URL of its model`
       )
     },
   }
-}
-
-function titleOf(agent: string): string {
-  return hostNamed(agent)?.title ?? agent
 }
 
 /** `files`: without --since and --repo. */
@@ -152,7 +148,7 @@ function nothingText({ path, since, repo }: ScanOptions, files: number): string 
   if (path !== undefined) return `No session was found in ${path}.`
   const places = [...sessionStores].map(
     ([agent, { home, inside, variable }]) =>
-      `${titleOf(agent)} keeps them in ${join('~', home, inside)}, or below ${variable}`,
+      `${hostTitle(agent)} keeps them in ${join('~', home, inside)}, or below ${variable}`,
   )
   return `No session was found. ${places.join('. ')}. Name another place with --path.`
 }
@@ -201,7 +197,7 @@ function checkpointFiles(
   const { checkpoints, unread } = checkpointsIn(repo)
   for (const ref of unread) totals.leftOut('checkpoints that Git cannot read', ref)
   return checkpoints.flatMap(({ session, agent: title, place, bytes, read }) => {
-    const own = agent.filter((name) => title === '' || titleOf(name) === title)
+    const own = agent.filter((name) => title === '' || hostTitle(name) === title)
     const content = { name: session, read }
     return own.length === 0 ? [] : [{ file: place, agents: own, bytes, changedAt: 0, content }]
   })

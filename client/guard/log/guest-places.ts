@@ -1,5 +1,5 @@
-// The reservations that calls of a guest need before they run: the place of a child in the tree of its
-// session, and the values of a call that must not run twice. The ledger decides (CALL-RESERVATIONS-1).
+// The reservations that calls of a guest need before they run. A child needs a place in the tree of its
+// session, and a call that must not run twice needs its values. The ledger decides (CALL-RESERVATIONS-1).
 // GUEST-PLACES-1. Memory only names the reservations to end. Without it, a place lapses with the longest
 //     time that a call may run, and from then on values are of a call that may have run.
 // GUEST-PLACES-2. The tree of a guest is its session with all turns. So a child in the background, and
@@ -27,7 +27,7 @@ import type { CallVerdict } from '../guest-conversation.ts'
 
 /** The reservations of one front's calls. */
 export type GuestPlaces = {
-  /** The denials of allowed calls that may not run now. `inTree`: calls that have what they need. */
+  /** The denials of allowed calls that may not run now. `inTree`: calls that have their reservations. */
   denialsIn(
     verdicts: readonly Pick<CallVerdict, 'callId' | 'name' | 'verdict'>[],
     round: RoundId & {

@@ -204,8 +204,7 @@ function performerOf(
 
   /** Starts the tool, unless a guard is missing, an operator stopped it or the claim ended. */
   async function startUnlessDenied(jobs: Jobs, task: RunTask, job: Claimed): Promise<void> {
-    const vetoed = await vetoOf(task)
-    const veto = vetoed ?? (await places.denialOf(task))
+    const veto = (await vetoOf(task)) ?? (await places.denialOf(task))
     const isOver = jobs.get(nameOf(task)) !== job // dropped, given back or cancelled
     const isTooLate = closing || isLate(clock, job.sentAt, task.startWithinMs)
     if (veto === undefined && (isOver || isTooLate)) track(places.ended(task, 'skipped'))

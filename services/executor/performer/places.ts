@@ -1,5 +1,5 @@
-// The reservations that calls of this performer need before they start: the place of a child in its tree,
-// and the values of a call that must not run twice in its tenant. Part of the performer. Owns: nothing;
+// The reservations that calls of this performer need before they start. A child needs a place in its tree,
+// and a call that must not run twice in its tenant needs its values. Part of the performer. Owns: nothing;
 // the ledger decides (CALL-RESERVATIONS-1).
 
 import { type Agents, findDeclared } from '../../../shared/agents/agents.ts'
@@ -8,6 +8,7 @@ import { callKey, roundIdOf } from '../../../shared/contract/ids.ts'
 import type { ResultStatus } from '../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import { lineOf } from '../../../shared/contract/tree.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { callReservations } from '../../../shared/runtime/budgets/call-reservations.ts'
 import { childPlaces } from '../../../shared/runtime/budgets/child-places.ts'
 import type { LedgerReader } from '../../../shared/runtime/budgets/ledger-reader.ts'
@@ -16,7 +17,7 @@ import { treeNameOf } from '../../../shared/runtime/budgets/tree-budgets.ts'
 import type { RunTask } from './tool-runs.ts'
 
 export type Places = {
-  /** The denial of a call that may not start now. Undefined: the call has what it needs. */
+  /** The denial of a call that may not start now. Undefined: it has its reservations. */
   denialOf(task: RunTask): Promise<CallEnding | undefined>
   /** The log has this end of the call, or the call never starts here (`skipped`). */
   ended(task: RunTask, status: ResultStatus): Promise<void>
@@ -32,6 +33,11 @@ export function createPlaces({ agents, context, ledgers }: PlacesOptions): Place
   function isChild({ agent, declaration }: RunTask): boolean {
     const run = findDeclared(agents, agent, declaration)?.run
     return run?.kind === 'function' && run.runsAgent !== undefined
+  }
+
+  /** A further try may start until the round expires, and must find the reservation of an earlier one. */
+  function longestMs({ startWithinMs, timeoutMs, graceMs, expiresAt }: RunTask): Milliseconds {
+    return Math.max(0, expiresAt - context.clock.now()) + startWithinMs + timeoutMs + graceMs
   }
 
   async function denialAsChild(task: RunTask): Promise<CallEnding | undefined> {
@@ -60,8 +66,4 @@ export function createPlaces({ agents, context, ledgers }: PlacesOptions): Place
       if (once.concerns(task)) await once.ended(task, status)
     },
   }
-}
-
-function longestMs({ startWithinMs, timeoutMs, graceMs }: RunTask): number {
-  return startWithinMs + timeoutMs + graceMs
 }

@@ -102,7 +102,7 @@ export type ToolRunsOptions = {
   contextOf?: ContextOf | undefined
   kept?: KeptTools | undefined
   programHash: ProgramHash
-  /** What the calls reserved before they started. */
+  /** The reservations of the calls. */
   places: { ended(task: RunTask, status: ResultStatus): Promise<void> }
   writes: Writes
 }

@@ -17,7 +17,7 @@ import type { LedgerReader } from './ledger-reader.ts'
 /** `name`: of the reservation, the same in each try of its call. */
 export type Reserving = { round: RoundId; name: string }
 
-/** `forMs`: the longest time that its call may run. */
+/** `forMs`: the longest time until no try of its call may run. */
 export type Reserved = Reserving & { forMs: Milliseconds } & Partial<
     Pick<BudgetReserved, 'budgets' | 'tree' | 'children' | 'once'>
   >

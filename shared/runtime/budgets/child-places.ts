@@ -1,7 +1,7 @@
 // The places of children in their tree, as reservations of the ledger (CALL-RESERVATIONS-1). A further try
 // of the same call reserves under the same name, so the child counts once.
 // CHILD-PLACES-1. A place comes back when the log has the end of the call. Without that, the place lapses
-//     with the time of the call.
+//     when no try of the call may run any more.
 
 import { type CallEnding, deniedAs } from '../../contract/call/call-endings.ts'
 import type { TreeCaps } from '../../contract/messages.ts'
@@ -9,7 +9,7 @@ import { tooDeep, treeUnreadable } from '../../model-texts/trees.ts'
 import type { CallReservations, Reserved, Reserving } from './call-reservations.ts'
 import { budgetsOfChild, treeReason, treeText } from './tree-budgets.ts'
 
-/** `name`: of its call. `depth`: 1 below the root. */
+/** `name`: of its call. `depth`: 1 below the root. `forMs`: the longest time until no try of it runs. */
 export type Child = Omit<Reserved, 'budgets' | 'children' | 'once' | 'tree'> & {
   tree: string
   depth: number

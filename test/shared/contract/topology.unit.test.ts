@@ -139,6 +139,8 @@ budgets (log)
     budget-reserved <- llm-gateway performer, executor performer, front
     budget-settled <- llm-gateway performer, executor performer, front
     budget-released <- llm-gateway performer, executor performer, front
+    slot-reserved <- llm-gateway performer, front
+    slot-settled <- llm-gateway performer, front
 activity (log)
     turn-started <- conversation, guest
     round-started <- conversation, guest

@@ -55,9 +55,10 @@ export type Canary = {
   withApprovers?: boolean
   operated?: boolean
   hasGuests?: boolean
+  hasTrees?: boolean
 }
 
-const quiet = Object.fromEntries(faultKinds.map((kind) => [kind, 0])) as FaultRates
+export const quiet = Object.fromEntries(faultKinds.map((kind) => [kind, 0])) as FaultRates
 const sleepy: FaultRates = { ...quiet, pause: 0.004, suspend: 0.003, 'slow-write': 0.03 }
 const deadly: FaultRates = { ...quiet, crash: 0.01 }
 const slow: FaultRates = { ...quiet, 'slow-reader': 0.3 }
@@ -90,6 +91,11 @@ export const canaries: Canary[] = [
   { system: forgetsShadowModes, foundBy: 'shadow-only-reports', exposedBy: 15, operated: true },
   { system: forgetsStops, foundBy: 'starts', exposedBy: 28, operated: true, guarded: true },
   { system: grantsEveryReservation, foundBy: 'budget-kept', operated: true },
+  {
+    system: { ...grantsEveryReservation, name: 'the executor grants every place of a tree' },
+    foundBy: 'tree-caps',
+    hasTrees: true,
+  },
   { system: approvesRejections, foundBy: 'no-unapproved-start', withApprovers: true },
   { system: noClock, foundBy: 'starts', exposedBy: 9, weather: sleepy },
   { system: ownerIsInstance, foundBy: 'starts', exposedBy: 9, weather: deadly },
@@ -111,7 +117,7 @@ export const canaries: Canary[] = [
 
 /** The settings of a canary's runs: a seed with several processes, which meet on one partition. */
 export function rolledFor(
-  { weather, impatience, guarded, withApprovers, operated, hasGuests }: Canary,
+  { weather, impatience, guarded, withApprovers, operated, hasGuests, hasTrees }: Canary,
   rolled: Rolled,
 ): Rolled {
   const { seed, durationMs, storage, rates } = rolled
@@ -126,6 +132,7 @@ export function rolledFor(
     ...(withApprovers !== undefined && { withApprovers }),
     ...(operated !== undefined && { operated }),
     hasGuests: hasGuests ?? false,
+    hasTrees: hasTrees ?? false,
     rates: { ...rates, ...weather },
   }
 }

@@ -44,6 +44,7 @@ const memories: Record<string, [count: number, key: string]> = {
   'edge/access/request-rate.ts': [1, 'principal'],
   'edge/responses/call-events.ts': [1, 'a call of one response'],
   'fronts/call-round.ts': [1, 'a call of one round'],
+  'fronts/front-mark.ts': [2, 'none: the proof of one answer'],
   'fronts/hooks/hook-front.ts': [4, 'a guest, its session and its sub-agent; in it a call'],
   'fronts/hooks/host-sessions.ts': [2, 'a session of a host; a guest and its session'],
   'fronts/mcp/gateway.ts': [1, 'a guest and its conversation'],
@@ -56,6 +57,8 @@ const memories: Record<string, [count: number, key: string]> = {
   'fronts/proxy/identity/guest-sessions.ts': [8, 'the HMAC of a guest and its key'],
   'fronts/proxy/unjudged/unjudged-tally.ts': [2, 'a guest'],
   'guards-by-agent.ts': [2, 'a guest'],
+  'http2/http2-connections.ts': [1, 'the socket itself'],
+  'request-body.ts': [1, 'the request itself'],
   'up-with-fronts.ts': [1, 'a guest of the files'],
   'webhook/webhook-events.ts': [1, 'a call of the log'],
 }

@@ -106,6 +106,24 @@ describe('Converse under the veto', () => {
   )
 
   it.each(forms)(
+    'judges the requests of the SDK over HTTP/2, its default (%s)',
+    async (_, isStreamed) => {
+      const { url, received } = await opened(
+        veto,
+        [converseCall('c1', {})],
+        [thought, converseCall('c2', { cmd: 'ls' })],
+      )
+      const { content } = await bedrockClient(
+        url,
+        {},
+        {},
+      )({ messages: [question], toolConfig }, { isStreamed })
+      expect(content).toEqual([thought, converseCall('c2', { cmd: 'ls' })])
+      expect(received).toHaveLength(2)
+    },
+  )
+
+  it.each(forms)(
     'ends a run without progress with a text for the user (%s)',
     async (_, isStreamed) => {
       const { url, received } = await opened(veto, [converseCall('c1', {})])
@@ -156,19 +174,6 @@ describe('Converse under the veto', () => {
       name: 'ValidationException',
       message: 'The model id is invalid.',
     })
-  })
-
-  it('refuses InvokeModel, whose body Weir does not read', async () => {
-    const { url, received } = await opened(veto, [{ text: 'x' }])
-    const response = await fetch(`${url}/model/m/invoke-with-response-stream`, {
-      method: 'POST',
-      body: '{}',
-    })
-    expect([response.status, await response.text()]).toEqual([
-      400,
-      expect.stringContaining('Bedrock (/converse'),
-    ])
-    expect(received).toEqual([])
   })
 })
 
