@@ -640,6 +640,10 @@ export const limits = {
   httpBodyStalledMs: 5 * second,
   /** Bytes of a request's body to a front. The largest contexts have some 16 MiB. */
   frontBodyBytesMax: 64 * MiB,
+  /** The command that prints credentials of AWS, and how long before their end the proxy renews them. */
+  awsCommandMs: 30 * second,
+  awsCommandBytesMax: 64 * KiB,
+  awsCredentialsSpareMs: 5 * minute,
   /** Conversations whose names a proxy remembers, oldest first out. */
   frontConversationsMax: 10_000,
   /**

@@ -3,12 +3,8 @@
 
 import { createAgentCalls } from '../../../client/agents/agent-calls.ts'
 import type { AgentTurn } from '../../../client/define/agent-tool.ts'
-import {
-  type Agent,
-  type Agents,
-  type FunctionTool,
-  policyOf,
-} from '../../../shared/agents/agents.ts'
+import type { Agent, Agents, FunctionTool } from '../../../shared/agents/agents.ts'
+import { policyOf } from '../../../shared/agents/policy/policy.ts'
 import { decode } from '../../../shared/codec/codec.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import type { Message, TurnFinished } from '../../../shared/contract/messages.ts'

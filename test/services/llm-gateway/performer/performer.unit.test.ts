@@ -13,14 +13,12 @@ import {
   type Provider,
 } from '../../../../services/llm-gateway/performer/providers/providers.ts'
 import type { AttemptTask } from '../../../../services/llm-gateway/reducer.ts'
+import { type Agent, toolRef } from '../../../../shared/agents/agents.ts'
 import {
-  type Agent,
-  declarationHash,
   defaultPolicy,
   defaultSettings,
   policyOf,
-  toolRef,
-} from '../../../../shared/agents/agents.ts'
+} from '../../../../shared/agents/policy/policy.ts'
 import { hold } from '../../../../shared/codec/codec.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type {
@@ -578,7 +576,7 @@ describe('the guards in force', () => {
     const paying = tool('pay', { hints })
     hold(holder, 1)
     try {
-      const tools = [{ name: 'pay', hash: declarationHash(paying.declaration) }]
+      const tools = [toolRef(paying.declaration)]
       const refused = await run(
         world([finished], { agents: [agentOf({ tools: [paying] })] }),
         task(0, { tools }),
