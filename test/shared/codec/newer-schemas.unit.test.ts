@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import type { LockEntry } from '../../../schemas/lock-entry.ts'
-import { defaultSettings } from '../../../shared/agents/agents.ts'
+import { defaultSettings } from '../../../shared/agents/policy/policy.ts'
 import { codecOf, encode, knownSchemas } from '../../../shared/codec/codec.ts'
 import { closedFormats } from '../../../shared/codec/formats.ts'
 import { newerParts } from '../../../shared/codec/newer-parts.ts'
