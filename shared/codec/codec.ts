@@ -110,12 +110,7 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
     const entry = schemas.get(typeOf(message))
     const tooNew = writers.schemas.get(typeOf(message))
     if (entry === undefined && tooNew !== undefined) throw notInForce(tooNew, held)
-    if (entry === undefined) {
-      throw new WeirError(
-        'codec.bad-message',
-        `unknown message type ${brief(typeOf(message))}: ${brief(message)}. A new message needs schemas/<type>.avsc and \`node schemas/generate.ts\`.`,
-      )
-    }
+    if (entry === undefined) throw unknownMessage(message)
     const found = { id: entry.id, write: compiledOf(entry).write }
     byType.set(entry.type, found)
     return found
@@ -132,26 +127,12 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
           'A newer Weir wrote the record (deploy that version here too), or another program writes to this topic.',
       )
     }
-    const read = entry === current ? compiledOf(current).read : olderReader(entry, current)
+    const read =
+      entry === current
+        ? compiledOf(current).read
+        : olderReader(entry, current, { compiledOf, newestOwn })
     readers.set(id, read)
     return read
-  }
-
-  const olderReader = (
-    entry: KnownSchema,
-    current: LockEntry,
-  ): ((reader: ByteReader) => unknown) => {
-    try {
-      const read = compiledOf(current).readerOf(compiledOf(entry))
-      if (entry.former !== true) return read
-      return (reader) => {
-        const message = read(reader)
-        nameGuards(message)
-        return message
-      }
-    } catch (cause) {
-      throw unreadableVersion(entry, current, { cause, isNewer: entry.id > newestOwn })
-    }
   }
 
   const encodeWith = (message: Message, by: Writers): Buffer => {
@@ -245,6 +226,28 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
   }
 }
 
+/** Reads a record of one schema as a message of the current one. */
+function olderReader(
+  entry: KnownSchema,
+  current: LockEntry,
+  {
+    compiledOf,
+    newestOwn,
+  }: { compiledOf: (entry: KnownSchema) => CompiledType; newestOwn: number },
+): (reader: ByteReader) => unknown {
+  try {
+    const read = compiledOf(current).readerOf(compiledOf(entry))
+    if (entry.former !== true) return read
+    return (reader) => {
+      const message = read(reader)
+      nameGuards(message)
+      return message
+    }
+  } catch (cause) {
+    throw unreadableVersion(entry, current, { cause, isNewer: entry.id > newestOwn })
+  }
+}
+
 /** Whether no schema of a closed format has all parts of a message. Each type is compared once. */
 function newerThan(
   closed: ReadonlyMap<string, LockEntry>,
@@ -327,6 +330,13 @@ function unknownType({ id, type }: LearnedSchema): WeirError {
   return new WeirError(
     'codec.newer-schema',
     `schema ${id} is the type ${brief(type)}, which this Weir does not have. A newer Weir wrote the record: upgrade this process.`,
+  )
+}
+
+function unknownMessage(message: Message): WeirError {
+  return new WeirError(
+    'codec.bad-message',
+    `unknown message type ${brief(typeOf(message))}: ${brief(message)}. A new message needs schemas/<type>.avsc and \`node schemas/generate.ts\`.`,
   )
 }
 

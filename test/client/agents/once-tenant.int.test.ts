@@ -59,7 +59,10 @@ async function pay(weir: Weir): Promise<string> {
 describe('a tool that must not run twice in its tenant', () => {
   it('runs once for eight conversations at once, also after a restart', async () => {
     let runs = 0
-    const count = () => `receipt ${(runs += 1)}`
+    const count = () => {
+      runs += 1
+      return `receipt ${runs}`
+    }
     let denials: string[] = []
     {
       await using weir = await open(count)

@@ -197,7 +197,9 @@ describe('a call that must not run twice in its tenant', () => {
       await once.ended(call(), status)
     expect(written.map(([, { type }]) => type)).toEqual([
       'budget-settled',
-      ...Array(3).fill('budget-released'),
+      'budget-released',
+      'budget-released',
+      'budget-released',
     ])
   })
 
