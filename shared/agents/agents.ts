@@ -6,6 +6,7 @@ import { hash } from 'node:crypto'
 import type {
   AgentSettings,
   Declaration,
+  ModelLimits,
   Policy,
   TextCallsMode,
   TokenSum,
@@ -219,6 +220,8 @@ export type Model<Provider extends string = string> = {
   toolCalls?: 'native' | 'text'
   /** `missing`: its server ends no answer that has calls. Default: learned from two such answers. */
   endMark?: 'missing'
+  /** Of its requests, over all processes of a log. Undefined: those that the provider shows. */
+  limits?: ModelLimits
 }
 
 export type Agent<Provider extends string = string> = {

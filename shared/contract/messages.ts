@@ -59,6 +59,7 @@ export type Message =
   | ModelOpened
   | ModelRequest
   | ModelRetry
+  | ModelWaiting
   | OperatorBudget
   | OperatorLimits
   | OperatorPrices
@@ -1258,6 +1259,20 @@ export type ModelRetry = RoundId & {
   /** the cause of the failure */
   reason: string
   /** milliseconds from this record to the next attempt */
+  waitMs: number
+}
+
+/**
+ * Activity: an attempt waits for its start in the line of its provider's account. Observed, written
+ * by the gateway.
+ */
+export type ModelWaiting = AttemptId & {
+  type: 'model-waiting'
+  /** the limit that holds it, for people */
+  reason: string
+  /** requests of the account that start earlier */
+  ahead: number
+  /** milliseconds to its start, if nothing changes */
   waitMs: number
 }
 
