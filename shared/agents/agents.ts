@@ -6,6 +6,7 @@ import { hash } from 'node:crypto'
 import type {
   AgentSettings,
   Declaration,
+  ModelLimits,
   Policy,
   TextCallsMode,
   TokenSum,
@@ -219,6 +220,8 @@ export type Model<Provider extends string = string> = {
   toolCalls?: 'native' | 'text'
   /** `missing`: its server ends no answer that has calls. Default: learned from two such answers. */
   endMark?: 'missing'
+  /** Of its requests, over all processes of a log. Undefined: those that the provider shows. */
+  limits?: ModelLimits
 }
 
 export type Agent<Provider extends string = string> = {
@@ -284,7 +287,17 @@ function hintsText({ hints }: Declaration): string {
   if (hints === null || hints === undefined) return ''
   const { mutates, ignoreFields, loopKey, denial, labels = [], client = false, once = null } = hints
   const older = [mutates, ignoreFields, loopKey, denial] // and the hash of older records
-  if (once !== null) return JSON.stringify([...older, labels, client, once.by, once.forMs])
+  if (once !== null) {
+    const { by, forMs, within } = once
+    return JSON.stringify([
+      ...older,
+      labels,
+      client,
+      by,
+      forMs,
+      ...(within === 'tenant' ? [within] : []),
+    ])
+  }
   if (client) return JSON.stringify([...older, labels, 'client'])
   return JSON.stringify(labels.length === 0 ? older : [...older, labels])
 }

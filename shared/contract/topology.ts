@@ -247,6 +247,7 @@ export const topics: Record<TopicName, Topic> = {
       'guest-verdicts': ['executor'],
       'guest-claimed': ['guest'],
       'model-retry': ['llm-gateway'],
+      'model-waiting': ['llm-gateway performer'],
       'budget-reached': ['llm-gateway performer', 'guest'],
       'requests-unjudged': ['guest'],
       'model-answered': ['loop-detector'],

@@ -148,6 +148,7 @@ activity (log)
     guest-verdicts <- executor
     guest-claimed <- guest
     model-retry <- llm-gateway
+    model-waiting <- llm-gateway performer
     budget-reached <- llm-gateway performer, guest
     requests-unjudged <- guest
     model-answered <- loop-detector

@@ -1,6 +1,10 @@
 // The slot of a model request in the line of its provider's account, and the end that the line learns.
+// Writes: model-waiting to activity.
 
 import type { Agent } from '../../../../shared/agents/agents.ts'
+import { hasInForce } from '../../../../shared/codec/codec.ts'
+import { type AttemptId, roundIdOf } from '../../../../shared/contract/ids.ts'
+import type { ModelLimits } from '../../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../../shared/contract/performer.ts'
 import { tenantOf, type WeightOf } from '../../../../shared/contract/tenant.ts'
 import {
@@ -9,7 +13,9 @@ import {
   type ProviderAccount,
   type Slot,
   type SlotEnd,
+  type SlotWait,
 } from '../../../../shared/runtime/budgets/account-lines.ts'
+import type { LineWait } from '../../../../shared/runtime/budgets/request-line.ts'
 import type { Failed, Finished } from '../../../../shared/wire/exchange.ts'
 import type { AttemptTask } from '../../reducer.ts'
 import { providerNamed } from '../providers/providers.ts'
@@ -40,8 +46,38 @@ export async function slotOf({
   const tenant = tenantOf(request.conversation)
   const { expiresAt } = request
   const account = accountOf(agent)
-  const own = { account, tenant, share: weightOf(tenant), attempt, expiresAt }
-  return lines.slot(context, own, { stop, onWait: () => {} })
+  const { limits } = agent.model
+  const own = { account, tenant, share: weightOf(tenant), attempt, expiresAt, limits }
+  return lines.slot(context, own, {
+    stop,
+    onWait: (wait) => void reportWait(context, { ...roundIdOf(request), attempt }, wait, limits),
+  })
+}
+
+async function reportWait(
+  context: PerformerContext,
+  id: AttemptId,
+  { reason, ahead, waitMs }: SlotWait,
+  limits: ModelLimits | undefined,
+): Promise<void> {
+  if (!hasInForce('model-waiting', 'reason')) return
+  const waiting = { ahead, waitMs, reason: reasonOf(reason, limits) }
+  try {
+    await context.write('activity', [{ type: 'model-waiting', ...id, ...waiting }])
+  } catch (error) {
+    context.log.warn({ err: error }, 'the wait of a model request could not be written')
+  }
+}
+
+function reasonOf(reason: LineWait, limits: ModelLimits | undefined): string {
+  switch (reason) {
+    case 'closed':
+      return 'the provider accepts no request of this account for now'
+    case 'pace':
+      return 'the provider refused requests of this account, which now start one after the other'
+    default:
+      return `the limit ${reason} of the model is ${limits?.[reason] ?? 'set by another agent file'}`
+  }
 }
 
 /** The server that the agent's requests go to, also if its file names none. */

@@ -52,6 +52,7 @@ const memories: Record<string, [count: number, key: string]> = {
   'fronts/mcp/held-tasks.ts': [1, 'the random id of a task'],
   'fronts/mcp/resource-owners.ts': [2, 'a server; an address that a server named'],
   'fronts/mcp/upstreams.ts': [8, 'a server, a tool'],
+  'fronts/proxy/aws/aws-signer.ts': [5, 'none: a header of one request; digests of its signature'],
   'fronts/proxy/encodings.ts': [1, 'an encoding'],
   'fronts/proxy/identity/guest-identity.ts': [7, 'the HMAC of a guest and its key'],
   'fronts/proxy/identity/guest-sessions.ts': [8, 'the HMAC of a guest and its key'],
