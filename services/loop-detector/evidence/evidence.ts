@@ -106,6 +106,8 @@ export type CallEvidence = {
   repeated: string | undefined
   /** It succeeded, and its answer states that the operation failed. */
   reported: Reported | undefined
+  /** The turn did not have this outcome before. Set when the round is judged (novelty.ts). */
+  isNew: boolean
   /** It waits for something that runs elsewhere. Made of `wait` when the round is judged. */
   poll: boolean
   wait: Wait
@@ -282,6 +284,7 @@ function callEvidence(
       failure === undefined && !isEcho
         ? reportedOf(call.name, read.value, { effect, text: result.text })
         : undefined,
+    isNew: true,
     poll: false,
     wait,
     runs: progress === 'running',

@@ -136,7 +136,7 @@ describe('a question in other words', () => {
   const answer = 'I looked through every file of the tree, and nothing there sets a limit.'
   const task = (prompt: string) => one('Task', { prompt }, ok(answer))
 
-  it('counts at the eighth, whatever the agent could have changed', () => {
+  it('counts at the eighth, although the agent may change something', () => {
     const prompts = [
       'Find the retry limit of the client.',
       'Where does the client set its retry limit?',
