@@ -58,7 +58,7 @@ export type { DecisionOutcome, WaitingApproval } from '../services/approval/perf
 export type { ApprovalSettings } from '../services/approval/performer/registration.ts'
 export type { ApprovalRule } from '../services/approval/rules.ts'
 export type { CommandTool, HttpTool, ModuleTool, Tool } from '../shared/agents/agents.ts'
-export { defaultSettings, policyOf } from '../shared/agents/agents.ts'
+export { defaultSettings, policyOf } from '../shared/agents/policy/policy.ts'
 export type { SandboxFields, SandboxSetting } from '../shared/agents/sandbox.ts'
 export type { CallArguments } from '../shared/contract/call/call-arguments.ts'
 export type { InputQuestion } from '../shared/contract/call/input-question.ts'

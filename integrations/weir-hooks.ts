@@ -1,10 +1,15 @@
 // Client of Weir's hooks, for plug-ins that run inside their host. Hosts load these plug-ins from their
 // place, so all of them import this file. bin/generate-plugins.ts keeps the version in this file.
-// HOOK-CLIENT-1. A call runs only after an answer of Weir. Without one the call is denied, and the turn ends.
+// HOOK-CLIENT-1. A call runs only after an answer with Weir's mark (apps/http/fronts/front-mark.ts). Without
+//     one the call is denied, and the turn ends.
 // HOOK-CLIENT-2. A server that does not run is started once for each prompt.
 
 import { spawn } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
+import { homedir } from 'node:os'
+import { isAbsolute, join } from 'node:path'
 
 /** `turn`: the host's id of the prompt. */
 export type Place = { session: string; turn?: string | undefined }
@@ -59,6 +64,8 @@ export function weirHooks(host: string, environment: NodeJS.ProcessEnv = process
     if (known.size > callsMax && oldest !== undefined) known.delete(oldest)
   }
 
+  const urlOf = (kind: string) => new URL(`/v1/hooks/${host}/${kind}`, origin)
+
   /** `weir hooks start` starts none if one answers. */
   function startServer(): Promise<void> {
     starting ??= start(`${weir} hooks start --url ${origin}`)
@@ -67,7 +74,7 @@ export function weirHooks(host: string, environment: NodeJS.ProcessEnv = process
 
   /** Starts a server if none answers. */
   async function postOrStart(kind: string, body: object, ms: number, signal?: AbortSignal) {
-    const post = () => postJson(`${origin}/v1/hooks/${host}/${kind}`, body, ms, signal)
+    const post = () => postJson(urlOf(kind), { body, ms, signal, secret: secretIn(environment) })
     try {
       return await post()
     } catch (error) {
@@ -129,9 +136,8 @@ export function weirHooks(host: string, environment: NodeJS.ProcessEnv = process
       return judged
     },
     async stop(place) {
-      await postJson(`${origin}/v1/hooks/${host}/stop`, bodyOf('Stop', place), answerMs).catch(
-        () => {},
-      ) // no call waits for it
+      const body = bodyOf('Stop', place)
+      await postJson(urlOf('stop'), { body, ms: answerMs }).catch(() => {}) // no call waits for it
     },
   }
 }
@@ -155,10 +161,23 @@ type Answer = {
   hookSpecificOutput?: Record<string, unknown>
 }
 
+type Post = {
+  body: object
+  ms: number
+  signal?: AbortSignal | undefined
+  /** Undefined: the mark needs no proof. */
+  secret?: string | undefined
+}
+
 /** Not fetch: its time limit for an answer is shorter than a person's. An empty answer is no opinion. */
-function postJson(url: string, body: object, ms: number, signal?: AbortSignal): Promise<Answer> {
+function postJson(url: URL, { body, ms, signal, secret }: Post): Promise<Answer> {
+  const sentText = JSON.stringify(body)
+  const nonce = randomBytes(16).toString('hex')
   return new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/json' }
+    const headers = {
+      'content-type': 'application/json',
+      ...(secret !== undefined && { 'x-weir-nonce': nonce }),
+    }
     const sent = request(url, { method: 'POST', headers, timeout: ms, signal }, (response) => {
       let text = ''
       response.setEncoding('utf8').on('data', (piece: string) => {
@@ -168,6 +187,10 @@ function postJson(url: string, body: object, ms: number, signal?: AbortSignal): 
       response.on('end', () => {
         try {
           if (response.statusCode !== 200) throw new Error(`status ${response.statusCode}`)
+          const lines = [secret, nonce, url.pathname, sha256(sentText), sha256(text), secret]
+          const proof = secret === undefined ? '' : ` ${sha256(`${lines.join('\n')}\n`)}`
+          if (response.headers['x-weir-mark'] !== `weir/1${proof}`)
+            throw new Error(`another server answers at ${url.origin} in place of your Weir`)
           resolve(text === '' ? {} : (JSON.parse(text) as Answer))
         } catch (error) {
           reject(error)
@@ -176,8 +199,23 @@ function postJson(url: string, body: object, ms: number, signal?: AbortSignal): 
     })
     sent.on('timeout', () => sent.destroy(new Error(`no answer within ${ms / 1000} seconds`)))
     sent.on('error', reject)
-    sent.end(JSON.stringify(body))
+    sent.end(sentText)
   })
+}
+
+/** The secret that this user's Weir has too. Undefined: there is none yet, or the user wants no proof. */
+function secretIn({ WEIR_PROOF, XDG_STATE_HOME = '' }: NodeJS.ProcessEnv): string | undefined {
+  if (WEIR_PROOF === 'off') return undefined
+  const state = isAbsolute(XDG_STATE_HOME) ? XDG_STATE_HOME : join(homedir(), '.local', 'state')
+  try {
+    return readFileSync(join(state, 'weir', 'owner'), 'utf8').trim()
+  } catch {
+    return undefined
+  }
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
 }
 
 function start(command: string): Promise<void> {

@@ -100,7 +100,14 @@ function performersOf({
 }: PerformerParts) {
   const streams = slots['llm-gateway']
   return {
-    'llm-gateway': startGateway({ agents, connect, echoOf: echoSource, historyIdleMs, streams }),
+    'llm-gateway': startGateway({
+      agents,
+      connect,
+      echoOf: echoSource,
+      historyIdleMs,
+      streams,
+      weightOf,
+    }),
     executor: startExecutor({ agents, run, contextOf, kept, weightOf, slots: slots.executor }),
   } satisfies Record<PerformingStage, unknown>
 }

@@ -2,7 +2,8 @@
 
 import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
-import { type Agent, defaultSettings } from '../../shared/agents/agents.ts'
+import type { Agent } from '../../shared/agents/agents.ts'
+import { defaultSettings } from '../../shared/agents/policy/policy.ts'
 import { type BadModel, badModels } from './reflex-model.ts'
 
 export function demoAgent(baseUrl: string): Agent {

@@ -4,13 +4,13 @@
 // EFFECTIVE-1. Weir's default never stands for an agent's value. A value without a source is
 //     unknown.
 
-import { defaultPolicy } from '../../shared/agents/agents.ts'
 import {
   type EntryFault,
   policyKey,
   policyKeys,
   readEntries,
 } from '../../shared/agents/policy/entries.ts'
+import { defaultPolicy } from '../../shared/agents/policy/policy.ts'
 import type {
   AgentPolicy,
   OperatorLimits,

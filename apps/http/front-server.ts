@@ -7,10 +7,12 @@ import type { FrontsOn } from '../../client/guard/log/fronts.ts'
 import { defaultGuestSettings } from '../../shared/agents/guest.ts'
 import { hostNamed } from '../../shared/hosts/hosts.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
+import { markedRoutes } from './fronts/front-mark.ts'
 import { hookRoutes } from './fronts/hooks/hook-routes.ts'
 import { type HostSessions, hostSessions } from './fronts/hooks/host-sessions.ts'
+import type { RequestSigner } from './fronts/proxy/aws/aws-signer.ts'
 import { createProxy, type ModelProxy } from './fronts/proxy/proxy.ts'
-import { upstreamAt } from './fronts/proxy/upstream.ts'
+import { type Upstream, upstreamAt } from './fronts/proxy/upstream.ts'
 import type { VetoOptions } from './fronts/proxy/veto/veto.ts'
 import { guardsByAgent } from './guards-by-agent.ts'
 import { guestRoutes } from './guest-routes.ts'
@@ -20,6 +22,8 @@ export type FrontOptions = {
   fronts: FrontsOn
   /** Undefined: there is no proxy. */
   upstream: string | undefined
+  /** Signs requests to the upstream in place of their clients. */
+  sign?: RequestSigner | undefined
   /** Undefined: the proxy does not hold calls. */
   veto?: VetoOptions | undefined
   /** The guest at the root of the proxy. Undefined: the root has no proxy, only `/proxy/{agent}`. */
@@ -52,7 +56,14 @@ export async function startFrontServer({
 }
 
 /** Throws `settings.invalid` for an upstream that cannot be used. */
-export function frontRoutes({ fronts, upstream, veto, agent, log }: FrontOptions): FrontRoutes {
+export function frontRoutes({
+  fronts,
+  upstream,
+  sign,
+  veto,
+  agent,
+  log,
+}: FrontOptions): FrontRoutes {
   if (agent !== undefined) fronts.front({ agent, isGiven: true }) // an unusable name or file fails here
   const isNamed = namedGuests(fronts, agent)
   const holding = guardsByAgent(
@@ -68,9 +79,10 @@ export function frontRoutes({ fronts, upstream, veto, agent, log }: FrontOptions
   const proxy =
     upstream === undefined
       ? undefined
-      : proxyTo(upstream, { fronts, veto, agent, sessions, isNamed, log })
+      : proxyTo(upstreamAt(upstream, sign), { fronts, veto, agent, sessions, isNamed, log })
   return {
     routes: [
+      markedRoutes,
       guestRoutes(holding),
       hookRoutes({ guardOf: ofHosts.guardOf, sessions, clock: systemClock, log }),
       ...(proxy === undefined ? [] : [proxy.routes]),
@@ -88,7 +100,7 @@ export function namedGuests(
 }
 
 function proxyTo(
-  upstream: string,
+  upstream: Upstream,
   {
     fronts,
     veto,
@@ -106,7 +118,7 @@ function proxyTo(
   const watching = opened('observing')
   const held = opened('blocking')
   return createProxy({
-    upstream: upstreamAt(upstream),
+    upstream,
     agent,
     log,
     fallback: defaultGuestSettings.fallback,

@@ -5,7 +5,7 @@ import { frontsOn } from '../../client/guard/log/fronts.ts'
 import { openApprovals } from '../../services/approval/performer/approvals.ts'
 import type { McpServer } from '../../shared/agents/agents.ts'
 import type { Guests } from '../../shared/agents/guest.ts'
-import { secretsOf, secretsOfServers } from '../../shared/agents/secrets.ts'
+import { secretsOf, secretsOfEnvironment, secretsOfServers } from '../../shared/agents/secrets.ts'
 import { noPins, toolPins } from '../../shared/tools/mcp/tool-pins.ts'
 import type { Beside } from '../service/run-stages.ts'
 import { ownKeyOf } from './edge/access/own-key.ts'
@@ -28,7 +28,11 @@ export async function openFrontsInUp(
   { bus, topicPrefix, partitions, agents, log }: Parameters<Beside['start']>[0],
   { upstream, agent, guests, servers, folder }: FrontsInUp,
 ): Promise<Pick<FrontRoutes, 'routes'> & { close(): Promise<void> }> {
-  const secrets = [...secretsOf(agents), ...secretsOfServers(servers ?? [], process.env)]
+  const secrets = [
+    ...secretsOfEnvironment(process.env),
+    ...secretsOf(agents),
+    ...secretsOfServers(servers ?? [], process.env),
+  ]
   const fronts = frontsOn({ bus, topicPrefix, partitions, secrets, log, guests })
   const { routes, settled } = frontRoutes({ fronts, upstream, agent, log })
   if (servers === undefined) return { routes, close }

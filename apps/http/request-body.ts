@@ -72,6 +72,9 @@ function busy(): HttpError {
   return new HttpError(503, 'http.busy', text, { headers })
 }
 
+/** The bytes that jsonOf read, for the proof of an answer. */
+export const jsonBytes = new WeakMap<IncomingMessage, Buffer>()
+
 /** `read` gives the value of a text that is JSON within its bounds. */
 export type JsonOptions = { read?(text: string): unknown }
 
@@ -82,6 +85,7 @@ export async function jsonOf(
   { read }: JsonOptions = {},
 ): Promise<Record<string, unknown>> {
   const bytes = await bytesOf(incoming, bytesMax)
+  jsonBytes.set(incoming, bytes)
   if (!isUtf8(bytes)) throw bad('the body is no valid UTF-8')
   const text = bytes.toString('utf8')
   refuseManyMembers(text)

@@ -11,7 +11,7 @@ import { type Fronts, openFronts } from '../../client/guard/log/fronts.ts'
 import type { McpServer } from '../../shared/agents/agents.ts'
 import { loadMcpServers } from '../../shared/agents/file/mcp-servers.ts'
 import { unsetText } from '../../shared/agents/file/source.ts'
-import { secretsOfServers } from '../../shared/agents/secrets.ts'
+import { secretsOfEnvironment, secretsOfServers } from '../../shared/agents/secrets.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { usageError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log/log.ts'
@@ -60,7 +60,11 @@ export async function serveMcp(
   const { kind, settings, folder } = frontsPlaceOf(options)
   const pins = pinsOf(folder, options)
   const own = folder === undefined || options.httpPort === undefined ? undefined : ownKeyOf(folder)
-  const secrets = [...secretsOfServers(servers, process.env), ...(own ? [own.key] : [])]
+  const secrets = [
+    ...secretsOfEnvironment(process.env),
+    ...secretsOfServers(servers, process.env),
+    ...(own ? [own.key] : []),
+  ]
   const log = createLog({ level: settings.logLevel, secrets })
   const fronts = await openFronts({ kind, settings }, { secrets, log })
   const upstreams = upstreamsOf(servers, {

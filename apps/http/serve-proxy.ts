@@ -3,6 +3,7 @@
 
 import type { Writable } from 'node:stream'
 import { openFronts } from '../../client/guard/log/fronts.ts'
+import { secretsOfEnvironment } from '../../shared/agents/secrets.ts'
 import { usageError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log/log.ts'
 import type { SettingFlags } from '../terminal/command-settings.ts'
@@ -10,6 +11,7 @@ import { portOf } from '../terminal/port-flag.ts'
 import { printable } from '../terminal/text/printable.ts'
 import { refuseOpenAddress } from './front-address.ts'
 import { startFrontServer } from './front-server.ts'
+import { type RequestSigner, signerForAws } from './fronts/proxy/aws/aws-signer.ts'
 import type { VetoOptions } from './fronts/proxy/veto/veto.ts'
 import { frontsPlaceOf } from './fronts-place.ts'
 import { servedToTheEnd, untilStopped } from './until-stopped.ts'
@@ -23,6 +25,7 @@ export type ProxyCommandOptions = SettingFlags & {
   allowRemote?: boolean
   veto?: boolean
   vetoOauth?: boolean
+  signAws?: string
 }
 
 /** `weir proxy --json` prints it as its first line. */
@@ -32,9 +35,11 @@ export type ProxyAddress = { port: number; anthropicBaseUrl: string; openaiBaseU
 export async function serveProxy(options: ProxyCommandOptions, out: Writable): Promise<0 | 1> {
   refuseOpenAddress(options.host, { flag: '--host', allowRemote: options.allowRemote })
   const veto = vetoOf(options)
+  const sign = await signerOf(options)
   const { kind, settings } = frontsPlaceOf(options)
-  const log = createLog({ level: settings.logLevel, secrets: [] })
-  const fronts = await openFronts({ kind, settings }, { log })
+  const secrets = secretsOfEnvironment(process.env)
+  const log = createLog({ level: settings.logLevel, secrets })
+  const fronts = await openFronts({ kind, settings }, { secrets, log })
   try {
     const server = await startFrontServer({
       fronts,
@@ -42,6 +47,7 @@ export async function serveProxy(options: ProxyCommandOptions, out: Writable): P
       port: portOf(options.port),
       agent: options.agent,
       upstream: options.upstream,
+      sign,
       veto,
       log,
     })
@@ -62,6 +68,21 @@ export async function serveProxy(options: ProxyCommandOptions, out: Writable): P
 function vetoOf({ veto = false, vetoOauth = false }: ProxyCommandOptions): VetoOptions | undefined {
   if (vetoOauth && !veto) throw usageError('--veto-oauth needs --veto: give both')
   return veto ? { coversSubscriptions: vetoOauth } : undefined
+}
+
+/** Other machines would use the account of this process. */
+async function signerOf({
+  signAws,
+  allowRemote,
+}: ProxyCommandOptions): Promise<RequestSigner | undefined> {
+  if (signAws === undefined) return undefined
+  if (allowRemote)
+    throw usageError(
+      '--sign-aws lets each client use the AWS account of this process, and the server asks for no key: leave --allow-remote out',
+    )
+  if (!/^[a-z]{2}(-[a-z]+)+-\d$/.test(signAws))
+    throw usageError(`--sign-aws is ${JSON.stringify(signAws)}: give a region, such as us-east-1`)
+  return signerForAws(signAws)
 }
 
 function textOf(

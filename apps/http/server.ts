@@ -21,6 +21,7 @@ import { listening } from '../../shared/lib/listening.ts'
 import { escaped } from '../page/page-file.ts'
 import { printable } from '../terminal/text/printable.ts'
 import { errorBody, HttpError } from './http-error.ts'
+import { acceptHttp2, type Http2Connections } from './http2/http2-connections.ts'
 
 /** `incoming` and `outgoing` are Node's. */
 export type HttpApp = Hono<{ Bindings: HttpBindings }>
@@ -85,6 +86,7 @@ export async function startHttpServer({
     })
     void listener(incoming, outgoing)
   })
+  const http2 = tls === undefined ? acceptHttp2(server) : undefined
   server.on('connection', (socket) => {
     connections += 1
     socket.once('close', () => {
@@ -97,7 +99,7 @@ export async function startHttpServer({
   return {
     port: taken,
     url: `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${taken}`,
-    close: () => closed(server, answering),
+    close: () => closed(server, http2, answering),
   }
 }
 
@@ -222,12 +224,20 @@ function unknownPath(
 const pathCharactersMax = 100
 
 /** Keeps HTTP-SERVER-2. */
-async function closed(server: Server, answering: ReadonlySet<ServerResponse>): Promise<void> {
+async function closed(
+  server: Server,
+  http2: Http2Connections | undefined,
+  answering: ReadonlySet<ServerResponse>,
+): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   server.close(() => resolve())
   server.closeIdleConnections()
+  http2?.close()
   for (const outgoing of answering) outgoing.shouldKeepAlive = false
-  const late = setTimeout(() => server.closeAllConnections(), limits.shutdownGraceMs)
+  const late = setTimeout(() => {
+    server.closeAllConnections()
+    http2?.cut()
+  }, limits.shutdownGraceMs)
   await promise
   clearTimeout(late)
 }

@@ -84,6 +84,7 @@ export function createTurnSpans(options: SpanOptions): TurnSpans {
       case 'tool-started':
       case 'call-offered':
       case 'budget-reached':
+      case 'model-waiting':
       case 'calls-waiting':
       case 'approval-pending':
         return []

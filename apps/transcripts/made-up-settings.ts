@@ -2,7 +2,7 @@
 // played.ts). They also mark an imported conversation in the output of `weir inspect --json`.
 
 import { rules } from '../../services/loop-detector/rules.ts'
-import { defaultSettings, policyOf } from '../../shared/agents/agents.ts'
+import { defaultSettings, policyOf } from '../../shared/agents/policy/policy.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { AgentSettings } from '../../shared/contract/messages.ts'
 import { countsAt, thresholds } from '../../shared/contract/thresholds.ts'

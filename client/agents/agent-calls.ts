@@ -8,7 +8,7 @@
 //     guard counts its calls with those of its callers. The tree has the caps of the calling turn.
 
 import type { Agent, Agents, CallingTurn, FunctionCall } from '../../shared/agents/agents.ts'
-import { policyOf } from '../../shared/agents/agents.ts'
+import { policyOf } from '../../shared/agents/policy/policy.ts'
 import {
   calledConversation,
   formerConversation,

@@ -38,6 +38,11 @@ export type ModelOptions = {
    * `openai-chat`.
    */
   endMark?: 'missing'
+  /**
+   * Limits of its requests, over all processes of a log. Processes with the same server, key and model
+   * share them.
+   */
+  limits?: { requestsAtOnce?: number; requestsPerMinute?: number; tokensPerMinute?: number }
 }
 
 export type AnthropicOptions = ModelOptions & {

@@ -31,6 +31,7 @@ const activityTypes = [
   'turn-started',
   'round-started',
   'model-retry',
+  'model-waiting',
   'budget-reached',
   'model-answered',
   'call-denied',

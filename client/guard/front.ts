@@ -6,8 +6,8 @@
 // FRONT-2. A front listens before it writes, so it misses no answer.
 // FRONT-3. A verdict belongs to a turn and a round, never to a call id. The record round-started
 //     names both for a key of a turn.
-// FRONT-4. Rounds that the log does not know are sent again before the guest asks its model, with
-//     their results and in their order.
+// FRONT-4. Rounds that the log does not know are sent again before the guest asks its model, in their
+//     order, with their results and those of the round before.
 // FRONT-5. No `allow` passes a stop, and none goes out before the log has the front's claim: another front
 //     gets `guest.repeated`, also after a restart. In its own process a library may repeat an answer.
 
@@ -109,12 +109,12 @@ export type Front = {
   /**
    * Sends a round and waits until no call waits, at most `waitMs`. The key is final: it counts
    * hidden rounds too. A call that may run is allowed if this front has its claim (FRONT-5).
-   * Undefined: the stages did not answer.
+   * `results`: those of the round before that the log may lack. Undefined: the stages did not answer.
    */
   proposeRound(
     turn: GuestTurn,
     round: SentRound,
-    wait: Wait & { hides?: boolean },
+    wait: Wait & { hides?: boolean; results?: readonly GuestResult[] },
   ): Promise<RoundVerdicts | undefined>
   /** The operator's stops that are in force now for this conversation. */
   stops(conversation: ConversationId): Promise<readonly StopInForce[]>
@@ -217,6 +217,15 @@ export function createFront(options: FrontOptions): Front {
     }
   }
 
+  function toldIn(
+    turn: GuestTurn,
+    results: readonly GuestResult[],
+    policy: Policy,
+  ): GuestResults[] {
+    if (results.length === 0) return []
+    return [resultsRecord(turn, { phase: 'running', results: [...results], policy })]
+  }
+
   /** Keeps FRONT-4. Resolves to false if the stages did not answer in time. */
   async function sendAgain(
     turn: GuestTurn,
@@ -225,9 +234,10 @@ export function createFront(options: FrontOptions): Front {
   ): Promise<boolean> {
     let sent: { key: string; size: number }[] = []
     const batch: (GuestRound | GuestResults)[] = []
-    for (const { shown, key, after } of rounds) {
+    for (const { shown, key, after, before } of rounds) {
       const round = { ...shown.make(), key, after }
-      const results = shown.results.map((result) => ({ ...result, key }))
+      const results = ofRound(key, shown.results)
+      batch.push(...toldIn(turn, before, policy))
       const size = sizeOf(round, results)
       // More would be dropped: the stage keeps few records that wait for a round. Half of the room
       // has to be free, because many small writes cost more.
@@ -241,7 +251,7 @@ export function createFront(options: FrontOptions): Front {
       }
       sent.push({ key, size })
       batch.push(roundRecord(turn, round, { policy, hides: false, isShown: true }))
-      if (results.length > 0) batch.push(resultsRecord(turn, { phase: 'running', results, policy }))
+      batch.push(...toldIn(turn, results, policy))
     }
     await write(turn, batch)
     return true
@@ -311,10 +321,13 @@ export function createFront(options: FrontOptions): Front {
       }
     },
 
-    async proposeRound(turn, round, { waitMs, signal, hides = false }) {
+    async proposeRound(turn, round, { waitMs, signal, hides = false, results = [] }) {
       const { inbox, policy } = await begin(turn)
       try {
-        await write(turn, [roundRecord(turn, round, { policy, hides, isShown: false })])
+        await write(turn, [
+          ...toldIn(turn, results, policy),
+          roundRecord(turn, round, { policy, hides, isShown: false }),
+        ])
         const { clock } = link
         const until = clock.monotonic() + waitMs
         const verdicts = await verdictsOn({ ...round, ...turn }, { inbox, until, signal })
@@ -392,7 +405,8 @@ async function claimedBy(
   }
 }
 
-type MissingRound = { shown: ShownRound } & Pick<SentRound, 'key' | 'after'>
+/** `before`: the results of the round before, if the log knows that round. */
+type MissingRound = { shown: ShownRound; before: GuestResult[] } & Pick<SentRound, 'key' | 'after'>
 
 /** The rounds that the log does not know, oldest first, with their final keys. */
 function missingOf(
@@ -408,8 +422,15 @@ function missingOf(
     const key = keys[at] ?? ''
     if (!names.has(key)) return []
     const isAlone = ids.indexOf(ids[at] ?? '') === ids.lastIndexOf(ids[at] ?? '')
-    return [{ shown, key, after: isAlone ? (keys[at - 1] ?? '') : null }]
+    const last = keys[at - 1] ?? ''
+    const before = names.has(last) ? [] : ofRound(last, rounds[at - 1]?.results ?? [])
+    return [{ shown, key, before, after: isAlone ? last : null }]
   })
+}
+
+/** `key`: final. */
+export function ofRound(key: string, results: readonly GuestResult[]): GuestResult[] {
+  return results.map((result) => ({ ...result, key }))
 }
 
 export function hiddenCountsOf(hidden: GuestAdvice['hidden']): HiddenCounts {
@@ -477,11 +498,7 @@ async function verdictsOn(
   }
 }
 
-const neverAllowed = {
-  text: roundIsOver,
-  code: roundOverReason,
-  guard: '',
-}
+const neverAllowed = { text: roundIsOver, code: roundOverReason, guard: '' }
 
 /**
  * The round is over, or it does not count. A call that waited until the end of its round has no

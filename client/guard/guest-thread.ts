@@ -48,6 +48,7 @@ import {
   type GuestTurn,
   type HiddenCounts,
   hiddenCountsOf,
+  ofRound,
   overCountsOf,
   type ReceivedAdvice,
   type RoundVerdicts,
@@ -140,12 +141,7 @@ type Given = {
   isSettled: boolean
 }
 
-const notGiven: Given = {
-  owner: undefined,
-  calls: new Set(),
-  inTree: new Set(),
-  isSettled: false,
-}
+const notGiven: Given = { owner: undefined, calls: new Set(), inTree: new Set(), isSettled: false }
 
 type HostRound = { number: HistoryPlace; host: string | undefined }
 type DecidedRound = { key: string; mayRun: ReadonlySet<number>; place?: GuestTurn }
@@ -202,6 +198,8 @@ export function createThreads({
   /** The answers that have the verdicts of rounds (FRONT-5). */
   const given = newest<Given>(limits.guestsOpenMax)
   const histories = historyReader()
+  /** The last round of each conversation whose results an answered request has shown. */
+  const shownUpTo = newest<string>(limits.guestsOpenMax)
   /** The last requests of each conversation, the newest last. */
   const reserved = newest<Reserved[]>(limits.guestsOpenMax)
 
@@ -426,6 +424,7 @@ export function createThreads({
             { waitMs: waitMsDefault, signal },
           )
           if (received === undefined) return unjudged(request, texts.noAnswerInTime)
+          shownUpTo.set(id, rounds.at(-1)?.key ?? '')
           hidden = hiddenCountsOf(received.advice.hidden)
           if (hides) over = overCountsOf(received.advice.over)
           const { turn: open, round } = received.advice
@@ -455,13 +454,15 @@ export function createThreads({
         const shown = Math.max(n + (hidden.get(words) ?? 0), least)
         const isUnseen = isUnshown || isSilent(spoken)
         const key = roundKey(words, isUnseen ? silenceAfter(place, words, shown) : shown)
-        const before = history.rounds.at(-1)?.key ?? ''
+        const last = history.rounds.at(-1)
+        const before = finalKey(last?.key ?? '', hidden)
+        const isShownBefore = last === undefined || shownUpTo.get(id) === last.key
         const offer = toolsFor(spoken, history.tools, agent.hints, pollersOf(answer.request))
         const response = responseOf(spoken, key)
         const round: SentRound = {
           key,
           // Its place does not identify a round that the next request does not show.
-          after: isUnshown ? null : (hiddenKeys.at(-1) ?? finalKey(before, hidden)),
+          after: isUnshown ? null : (hiddenKeys.at(-1) ?? before),
           response: asHostReads(response, offer.declarations, answer.request.host),
           ...offer,
         }
@@ -473,6 +474,7 @@ export function createThreads({
             waitMs: calls.length === 0 || !(blocking || refuses) ? 0 : (waitMs ?? waitMsDefault),
             signal,
             hides,
+            results: isShownBefore ? [] : ofRound(before, resultsIn(last)),
           })
           const isPoll = waitMs !== undefined
           if (!blocking && (verdicts !== undefined || !refuses)) return spoken.calls.map(allowed)

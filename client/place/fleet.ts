@@ -8,6 +8,7 @@
 import type { Logger } from 'pino'
 import type { FleetMember } from '../../shared/bus/fleet/fleet-members.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
+import { onceAnswered } from '../../shared/bus/once-answered.ts'
 import { ownFormat } from '../../shared/codec/codec.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -26,7 +27,7 @@ import {
 } from '../../shared/runtime/fleet/stored-formats.ts'
 import { registeredGuardNames } from '../../shared/runtime/guards/guard-registry.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
-import { onceAnswered, patientBus } from './open-bus.ts'
+import { patientBus } from './open-bus.ts'
 
 type Options = { bus: Bus; settings: Settings; log: Logger }
 

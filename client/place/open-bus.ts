@@ -4,10 +4,11 @@ import type { Logger } from 'pino'
 import type { FleetMember } from '../../shared/bus/fleet/fleet-members.ts'
 import type { BesideSettings, BusSettings, OpenOptions } from '../../shared/bus/kind.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
+import { onceAnswered } from '../../shared/bus/once-answered.ts'
 import type { Bus, PartitionEnds } from '../../shared/contract/bus.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { TopicName } from '../../shared/contract/topology.ts'
-import { type Milliseconds, systemClock } from '../../shared/lib/clock.ts'
+import { systemClock } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { claimFolder } from '../../shared/lib/files/folder-owner.ts'
 import { pause } from '../../shared/lib/pause.ts'
@@ -114,10 +115,6 @@ export async function openBusBeside(
   return busKindOf(settings).openBeside(settings, { ...options, log, keepFrom: foldFrom })
 }
 
-/** As long as the first contact is tried (`KafkaBusOptions.connectMs`). */
-const answerMs = 60_000
-const betweenMs = 500
-
 /** The ends of a topic. A broker that has just started may lead no partition yet. */
 export function endsOnceAnswered(
   bus: Pick<Bus, 'ends' | 'clock'>,
@@ -142,38 +139,6 @@ export function patientBus<Part extends Partial<Bus> & Pick<Bus, 'clock'>>(
       patient[name] = (...asked: unknown[]) =>
         onceAnswered(bus, () => Reflect.apply(bus[name] as () => Promise<unknown>, bus, asked), log)
   return patient
-}
-
-/**
- * Repeats one request after a retryable error for a minute. With `log` it waits without a bound while no
- * broker answers, and for `limits.startRefusedMs` while one refuses, with a warning each minute. A missing
- * right or topic is no outage, although a retry may help.
- */
-export async function onceAnswered<Answer>(
-  { clock }: Pick<Bus, 'clock'>,
-  request: () => Promise<Answer>,
-  log?: Logger,
-): Promise<Answer> {
-  const began = clock.monotonic()
-  for (let warnedAt = Number.NEGATIVE_INFINITY; ; ) {
-    try {
-      return await request()
-    } catch (error) {
-      if (!(error instanceof WeirError && error.retryable)) throw error
-      const now = clock.monotonic()
-      if (now - began >= (log === undefined ? answerMs : patienceWith(error))) throw error
-      if (log !== undefined && now - warnedAt >= answerMs) {
-        warnedAt = now
-        log.warn({ reason: error.message }, 'the start waits for the brokers')
-      }
-      await pause(clock, betweenMs)
-    }
-  }
-}
-
-function patienceWith({ code }: WeirError): Milliseconds {
-  if (code === 'bus.unreachable') return Number.POSITIVE_INFINITY
-  return code === 'bus.refused' ? limits.startRefusedMs : answerMs
 }
 
 /**

@@ -15,7 +15,7 @@ import { version } from '../../shared/lib/version.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 
 /** Raise it when the tables change. */
-const schemaVersion = 5
+const schemaVersion = 6
 /** `Weir` as a number: SQLite keeps it in the header of the file. */
 const applicationId = 0x57656972
 /** A wait for another process blocks this one, so it is short. */

@@ -89,6 +89,20 @@ export function knownValues(
   return [...given].filter((value) => known.get(key, value) !== undefined)
 }
 
+/** By the newest turn of the conversation. */
+export function treeOfConversation(
+  db: DatabaseSync,
+  conversation: ConversationId,
+): ConversationId | undefined {
+  const row = db
+    .prepare(
+      `SELECT f.value AS root FROM conversations c JOIN turns t ON t.conversation = c.id
+       JOIN facets f ON f.turn = t.id AND f.key = 'tree' WHERE c.name = ? ORDER BY t.turn DESC LIMIT 1`,
+    )
+    .get(conversation)
+  return row === undefined ? undefined : String(row.root)
+}
+
 function ofConversations(searched: Searched): Sql {
   const bounds = ofBounds(searched.filter)
   const turns = ofTurns(searched)

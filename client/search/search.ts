@@ -28,7 +28,14 @@ import { contextIn } from '../history/context-turns.ts'
 import { endsOf, type ReadableLog } from '../history/readable-log.ts'
 import type { ConversationSummary } from '../history/summary.ts'
 import { clearIndex, inMemory, openIndexFile, purgeStep, removalsIn } from './index-file.ts'
-import { eachTurn, findConversations, findTurns, knownValues, type Searched } from './queries.ts'
+import {
+  eachTurn,
+  findConversations,
+  findTurns,
+  knownValues,
+  type Searched,
+  treeOfConversation,
+} from './queries.ts'
 import {
   createTurnIndex,
   type IndexedTopic,
@@ -65,6 +72,8 @@ export type Search = {
   assertKnown(filter: TurnFilter): void
   /** A few of the values that turns have. */
   known(key: ValueKey): string[]
+  /** The root of the conversation's tree, by its newest turn. Undefined: no turn is known. */
+  treeOf(conversation: ConversationId): ConversationId | undefined
   /** Resolves when no read runs any more. */
   close(): Promise<void>
 }
@@ -213,6 +222,7 @@ export function openSearch(
     },
 
     known: (key) => knownValues(db, key),
+    treeOf: (conversation) => treeOfConversation(db, conversation),
     async close() {
       isClosed = true
       await reading.catch(() => {})

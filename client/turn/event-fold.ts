@@ -87,6 +87,7 @@ export function createEventFold(): EventFold {
         return [recorded(at, message)]
       case 'turn-started':
       case 'budget-reached':
+      case 'model-waiting':
       case 'intervention-raised':
       case 'calls-waiting':
       case 'guard-verdict-given':

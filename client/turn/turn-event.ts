@@ -92,7 +92,7 @@ export type TurnEventBody<Call extends CallTypes = CallTypes> =
   | TextDelta
   | ReasoningDelta
   | TextReset
-  | MessageOf<'model-retry' | 'budget-reached'>
+  | MessageOf<'model-retry' | 'model-waiting' | 'budget-reached'>
   | ModelAnsweredEvent
   | (MessageOf<'call-denied'> & CallArguments)
   | ApprovalPendingEvent<Call>

@@ -1,10 +1,12 @@
 """Weir's plug-in for Hermes: each call waits for Weir's verdict, and a turn without progress ends.
 
 Hermes lets a call run if a hook raises. So no hook of this file raises: without an answer of Weir it
-denies the call and ends the turn. Hermes has no hook that ends a turn, so the plug-in answers the next
+denies the call and ends the turn. A server without Weir's mark (apps/http/fronts/front-mark.ts) is none.
+Hermes has no hook that ends a turn, so the plug-in answers the next
 request to the model itself, with the reason as text.
 """
 
+import hashlib
 import http.client
 import json
 import os
@@ -164,21 +166,46 @@ def start_error(command):
 
 def post_json(origin, path, body, seconds):
     """Not urllib, which follows redirects and sends the body through a proxy of the environment."""
-    url = urlsplit(origin)
+    url, sent, secret, nonce = urlsplit(origin), body.encode(), own_secret(), os.urandom(16).hex()
+    headers = {"content-type": "application/json"}
+    if secret is not None:
+        headers["x-weir-nonce"] = nonce
     kinds = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
     connection = kinds[url.scheme](url.hostname, url.port, timeout=seconds)
     try:
-        connection.request("POST", path, body.encode(), {"content-type": "application/json"})
+        connection.request("POST", path, sent, headers)
         response = connection.getresponse()
-        text = response.read().decode()
+        content = response.read()
         if response.status != 200:
             raise RuntimeError(f"status {response.status}")
+        lines = [secret, nonce, path, sha256(sent), sha256(content), secret]
+        mark = "weir/1" if secret is None else "weir/1 " + sha256("".join(f"{line}\n" for line in lines).encode())
+        if response.headers.get("x-weir-mark") != mark:
+            raise RuntimeError(f"another server answers at {origin} in place of your Weir")
+        text = content.decode()
         answer = json.loads(text) if text else {}
         if not isinstance(answer, dict) or not isinstance(answer.get("hookSpecificOutput", {}), dict):
             raise RuntimeError(f"the answer {text[:80]}")
         return answer
     finally:
         connection.close()
+
+
+def own_secret():
+    """The secret that this user's Weir has too. None: there is none yet, or the user wants no proof."""
+    state = os.environ.get("XDG_STATE_HOME", "")
+    folder = state if os.path.isabs(state) else os.path.expanduser("~/.local/state")
+    if os.environ.get("WEIR_PROOF") == "off":
+        return None
+    try:
+        with open(os.path.join(folder, "weir", "owner"), encoding="utf-8") as file:
+            return file.read().strip()
+    except OSError:
+        return None
+
+
+def sha256(data):
+    return hashlib.sha256(data).hexdigest()
 
 
 def no_answer(error):

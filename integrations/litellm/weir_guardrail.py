@@ -1,7 +1,8 @@
 """Weir as a guardrail of LiteLLM's proxy: judges each Chat Completion by `/v1/guest` of a running Weir.
 
 Reads: requests and answers of the proxy. Writes: Weir's advice to requests, and answers without denied calls.
-Without Weir no request goes to the model, and no call goes to the client.
+Without Weir no request goes to the model, and no call goes to the client. A server without Weir's mark
+(apps/http/fronts/front-mark.ts) is none.
 """
 
 import asyncio
@@ -145,17 +146,42 @@ class WeirGuardrail(CustomGuardrail):
         return True
 
     async def ask(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        url, content, secret, nonce = f"{self.url}/{path}", json.dumps(body).encode(), own_secret(), os.urandom(16).hex()
+        headers = {"content-type": "application/json"}
+        if secret is not None:
+            headers["x-weir-nonce"] = nonce
         try:
-            answer = await self.client.post(f"{self.url}/{path}", json=body)
+            answer = await self.client.post(url, content=content, headers=headers)
         except httpx.HTTPError as error:
             raise refusal(503, f"Weir does not answer at {self.url}: start weir proxy ({type(error).__name__})")
         if answer.status_code >= 300:
             raise refusal(503, f"Weir refused to judge: {answer.text[:500]}")
+        lines = [secret, nonce, url[url.index("/v1/") :], sha256(content), sha256(answer.content), secret]
+        mark = "weir/1" if secret is None else "weir/1 " + sha256("".join(f"{line}\n" for line in lines).encode())
+        if answer.headers.get("x-weir-mark") != mark:
+            raise refusal(503, f"another server answers at {self.url} in place of your Weir")
         return answer.json()
 
 
 # The members of a request that Weir reads or changes.
 BODY = ("model", "messages", "tools", "tool_choice", "parallel_tool_calls", "functions", "function_call")
+
+
+def own_secret() -> str | None:
+    """The secret that this user's Weir has too. None: there is none, or the user wants no proof."""
+    state = os.environ.get("XDG_STATE_HOME", "")
+    folder = state if os.path.isabs(state) else os.path.expanduser("~/.local/state")
+    if os.environ.get("WEIR_PROOF") == "off":
+        return None
+    try:
+        with open(os.path.join(folder, "weir", "owner"), encoding="utf-8") as file:
+            return file.read().strip()
+    except OSError:
+        return None
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def refusal(status: int, text: str) -> HTTPException:

@@ -6,7 +6,7 @@
 // GUEST-TURN-3. The first claim of a call without a result counts. Only its owner may give the verdict,
 //     also in a later answer and after the round (R4).
 
-import { policyOf } from '../../shared/agents/agents.ts'
+import { policyOf } from '../../shared/agents/policy/policy.ts'
 import {
   type CallEnding,
   resultWith,

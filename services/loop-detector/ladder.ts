@@ -9,6 +9,7 @@
 import { limits } from '../../shared/contract/limits.ts'
 import type { EvidenceRef, InterventionAction } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
+import { touch } from '../../shared/lib/recency.ts'
 import type { ShownCall } from '../../shared/model-texts/interventions.ts'
 import type { CallEvidence } from './evidence/evidence.ts'
 import type { Finding } from './rule.ts'
@@ -37,6 +38,27 @@ export function addMatch(
   if (streak.shown.length > limits.interventionCallsMax) streak.shown.shift()
   streak.evidence.push(ref)
   if (streak.evidence.length > limits.interventionEvidenceMax) streak.evidence.shift()
+}
+
+export type CountedStreak = Streak & { rounds: number }
+
+/**
+ * The streak of the key in the memory, with one more round. Undefined: a sibling already counts for
+ * this round.
+ */
+export function counted<Own extends object>(
+  memory: Map<string, CountedStreak & Own>,
+  key: string,
+  call: Pick<CallEvidence, 'ref' | 'tool' | 'shown'>,
+  own: Own,
+): (CountedStreak & Own) | undefined {
+  const known = memory.get(key)
+  if (known?.round === call.ref.round) return undefined
+  const streak = known ?? { ...emptyStreak(), rounds: 0, ...own }
+  addMatch(streak, call)
+  streak.rounds += 1
+  touch(memory, key, streak, limits.loopStreaksMax)
+  return streak
 }
 
 /** The count in words. A threshold may be 1. */

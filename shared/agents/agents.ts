@@ -2,16 +2,16 @@
 // keys live here and never enter a record. A record names a tool by the hash of its declaration,
 // and a stage without a tool of that hash denies the call.
 
-import { createHash, hash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type {
   AgentSettings,
   Declaration,
+  ModelLimits,
   Policy,
   TextCallsMode,
   TokenSum,
   ToolRef,
 } from '../contract/messages.ts'
-import { defaultsOf, thresholds } from '../contract/thresholds.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 import type { SandboxSetting } from './sandbox.ts'
 
@@ -220,6 +220,8 @@ export type Model<Provider extends string = string> = {
   toolCalls?: 'native' | 'text'
   /** `missing`: its server ends no answer that has calls. Default: learned from two such answers. */
   endMark?: 'missing'
+  /** Of its requests, over all processes of a log. Undefined: those that the provider shows. */
+  limits?: ModelLimits
 }
 
 export type Agent<Provider extends string = string> = {
@@ -332,80 +334,4 @@ function isSame(one: Declaration, other: Declaration): boolean {
     one.poll === other.poll &&
     hintsText(one) === hintsText(other)
   )
-}
-
-const second: Milliseconds = 1000
-const minute = 60 * second
-
-/** The policy of an agent that sets none. */
-export const defaultPolicy: Policy = policyOf({
-  caps: { rounds: 25, calls: 100, wallMs: 30 * minute, tokens: null },
-  loop: defaultsOf(thresholds.loop),
-  empty: defaultsOf(thresholds.empty),
-  startWithinMs: 10 * second,
-  graceMs: 5 * second,
-  toolTries: 3,
-})
-
-/** The settings of an agent that sets none. */
-export const defaultSettings: AgentSettings = {
-  fallback: 'I could not complete this request.',
-  attempts: 3,
-  stallMs: 5 * minute,
-  firstByteMs: 1 * minute,
-  system: null,
-  output: null,
-  context: null,
-  afterTurn: null,
-  contents: [],
-  policy: defaultPolicy,
-}
-
-/** An agent names no guards. The gateway adds the guards in force. */
-type PolicyContent = Partial<Omit<Policy, 'version'>> & Pick<Policy, Given>
-type Given = 'caps' | 'loop' | 'empty' | 'startWithinMs' | 'graceMs' | 'toolTries'
-
-/**
- * A policy with its version: the first 16 hex digits of the sha-256 of its content. The origin of a
- * fork, the calling agents and the parent are no part of it.
- */
-export function policyOf({
-  guards = [],
-  shadowed = [],
-  bindsPrograms = false,
-  stops = [],
-  redact = [],
-  forkedFrom = null,
-  calledBy = [],
-  parent = null,
-  tree = null,
-  ...content
-}: PolicyContent): Policy {
-  // Older records have versions without these fields, so a policy without them keeps
-  // that version.
-  const { waitMinutes, ...loop } = content.loop
-  const isDefaultWait = waitMinutes === thresholds.loop.waitMinutes.default
-  const text = JSON.stringify({
-    ...content,
-    loop: isDefaultWait ? loop : content.loop,
-    ...(guards.length > 0 && { guards }),
-    ...(shadowed.length > 0 && { shadowed }),
-    ...(bindsPrograms && { bindsPrograms }),
-    ...(stops.length > 0 && { stops }),
-    ...(redact.length > 0 && { redact }),
-    ...(tree !== null && { tree }),
-  })
-  return {
-    version: createHash('sha256').update(text).digest('hex').slice(0, 16),
-    ...content,
-    guards,
-    shadowed,
-    bindsPrograms,
-    stops,
-    redact,
-    forkedFrom,
-    calledBy,
-    parent,
-    tree,
-  }
 }

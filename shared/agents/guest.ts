@@ -2,7 +2,7 @@
 
 import { limits } from '../contract/limits.ts'
 import type { AgentSettings, ToolHints } from '../contract/messages.ts'
-import { defaultSettings, policyOf } from './agents.ts'
+import { defaultSettings, policyOf } from './policy/policy.ts'
 
 /** `poll`: repeated requests until a change are normal. */
 export type GuestHints = ToolHints & { poll?: boolean }

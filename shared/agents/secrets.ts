@@ -2,6 +2,7 @@
 // Sources: the values of `${NAME}` and `${file:…}` in URLs and headers, keys of models, and variables
 // with a telling name that a tool sees.
 
+import { isCredential } from '../lib/log/secret-mask.ts'
 import type { Agents, CommandTool, HttpTool, McpServer, Model, ToolRun } from './agents.ts'
 import { variableValue } from './file/variables.ts'
 
@@ -52,6 +53,21 @@ export function secretsOfRequest({
 }
 
 const notSecret = /session|idempotency/i
+
+/**
+ * The keys in an environment, such as that of a host which started a front. A variable with the name of a
+ * place or a short value, such as a count of tokens, has none.
+ */
+export function secretsOfEnvironment(environment: NodeJS.ProcessEnv): string[] {
+  const isKey = ([name, value = '']: [string, string | undefined]) =>
+    namesKey.test(name) && !namesPlace.test(name) && isCredential(value)
+  return Object.entries(environment)
+    .filter(isKey)
+    .map(([, value = '']) => value)
+}
+
+const namesKey = /auth|key|token|secret|pass|credential/i
+const namesPlace = /(sock|authority|file|path|folder|dir|home|url|uri|command|askpass|control)$/i
 
 /** The same for servers without an agent. */
 export function secretsOfServers(

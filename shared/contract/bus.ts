@@ -173,6 +173,8 @@ export type TableKey = { key: string; offset: Offset; time: Milliseconds }
 export type SubscribeOptions = {
   group: string
   topic: string
+  /** Whether the reader may get records whose writers are not proved. Default: no, if records are signed. */
+  takesUnproved?: boolean
   assign(assignment: Assignment): Promise<PartitionReader>
 }
 

@@ -342,6 +342,23 @@ export const limits = {
   budgetReadMs: 10 * second,
   /** Use of a month, and of a turn that began before it. */
   budgetsKeptMs: 36 * 24 * 60 * minute,
+  /** Model requests that wait for one provider's account. */
+  slotsWaitingMax: 10_000,
+  /** From then on a request without its end no longer counts as running in its account. */
+  slotLeaseMs: 10 * minute,
+  /** The requests a minute after a provider refused one for the first time, and the time to the double. */
+  slotPaceMin: 20,
+  slotPaceDoublesMs: 10 * second,
+  /** From this pace on the account counts as free again. */
+  slotPaceMax: 10_000,
+  /** How long the pace stays that a provider accepted. Then it grows by a twentieth each minute. */
+  slotPaceHeldMs: 5 * minute,
+  /** After a wait that a provider named, one request goes first, and the next one so much later. */
+  slotProbeMs: 3 * second,
+  /** The longest wait for tokens that are used above `tokensPerMinute`. */
+  slotDebtMsMax: 10 * minute,
+  /** Records of a provider's account that a new process reads. */
+  slotsKeptMs: 15 * minute,
   /** How often a process that runs tools or model requests looks for new stops. */
   stopLookMs: 250,
   /** How long a guard may judge one round. */
@@ -565,6 +582,8 @@ export const limits = {
   searchBytesMax: 1 * KiB,
   searchMsMax: 5 * second,
   conversationsListedMax: 100_000,
+  /** Conversations of a tree that its timeline lists. */
+  treeListedMax: 1_000,
   /** The wait for the history of a call's round, which follows the result of its last call. */
   wholeCallWaitMs: 5 * second,
   /** The wait for the end of a call after its client has sent the result. */
@@ -603,6 +622,8 @@ export const limits = {
   /** The time until the whole request has arrived. */
   httpRequestMs: 5 * minute,
   httpConnectionsMax: 4_096,
+  /** Requests at a time on one connection of HTTP/2. */
+  http2StreamsMax: 100,
   /**
    * How long a connection without a request is kept. A model may think for minutes, and most clients
    * close idle connections themselves before. A request on a connection that this server has just
@@ -617,6 +638,10 @@ export const limits = {
   httpBodyStalledMs: 5 * second,
   /** Bytes of a request's body to a front. The largest contexts have some 16 MiB. */
   frontBodyBytesMax: 64 * MiB,
+  /** The command that prints credentials of AWS, and how long before their end the proxy renews them. */
+  awsCommandMs: 30 * second,
+  awsCommandBytesMax: 64 * KiB,
+  awsCredentialsSpareMs: 5 * minute,
   /** Conversations whose names a proxy remembers, oldest first out. */
   frontConversationsMax: 10_000,
   /**

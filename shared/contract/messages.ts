@@ -59,6 +59,7 @@ export type Message =
   | ModelOpened
   | ModelRequest
   | ModelRetry
+  | ModelWaiting
   | OperatorBudget
   | OperatorLimits
   | OperatorPrices
@@ -76,6 +77,8 @@ export type Message =
   | RoundProposed
   | RoundStarted
   | SettingRemoved
+  | SlotReserved
+  | SlotSettled
   | Tick
   | TitleGiven
   | ToolStarted
@@ -1260,6 +1263,20 @@ export type ModelRetry = RoundId & {
 }
 
 /**
+ * Activity: an attempt waits for its start in the line of its provider's account. Observed, written
+ * by the gateway.
+ */
+export type ModelWaiting = AttemptId & {
+  type: 'model-waiting'
+  /** the limit that holds it, for people */
+  reason: string
+  /** requests of the account that start earlier */
+  ahead: number
+  /** milliseconds to its start, if nothing changes */
+  waitMs: number
+}
+
+/**
  * Limits the use of models until an operator removes it. Observed, written by an operator into the
  * table policies. A tombstone removes it.
  */
@@ -1534,6 +1551,47 @@ export type SettingRemoved = {
   setBy: string
   /** time of writing in milliseconds, by the writer's clock, for people */
   setAt: number
+}
+
+/**
+ * A model request waits for its start in the line of a provider's account. The records before it
+ * decide when it starts. Observed, written by the gateway, or by the front of a guest.
+ */
+export type SlotReserved = {
+  type: 'slot-reserved'
+  /** a hash of the provider's server, key and model: the key of the record */
+  account: string
+  /** the tenant */
+  tenant: string
+  /** the tenant's share of the starts, from 1, relative to other tenants */
+  share: number
+  /** the attempt, random */
+  attempt: string
+  /** the limits in force for the account's line from now on */
+  limits: ModelLimits
+  /** append time in milliseconds from which the request does not start */
+  expiresAt: number
+}
+
+/**
+ * A model request has ended or was given up, or its provider named a limit. Observed, written by
+ * the gateway, or by the front of a guest.
+ */
+export type SlotSettled = {
+  type: 'slot-settled'
+  /** a hash of the provider's server, key and model: the key of the record */
+  account: string
+  /** the attempt; it may have reserved no slot */
+  attempt: string
+  /** tokens of the request and its answer; null: unknown */
+  tokens: number | null
+  /**
+   * the provider refused it for now: for a limit of the account, or because the provider has too
+   * much work; null: it did not
+   */
+  refusedBy: SlotRefusal | null
+  /** milliseconds from the append time in which no request may start; 0: none named */
+  waitMs: number
 }
 
 /**
@@ -2336,6 +2394,16 @@ export type LoopThresholds = {
   waitMinutes: number
 }
 
+/** Limits of the requests to a model, from the agent's file. */
+export type ModelLimits = {
+  /** requests that run at the same time; null: no limit */
+  requestsAtOnce: number | null
+  /** requests that start within a minute; null: no limit */
+  requestsPerMinute: number | null
+  /** tokens of requests and answers within a minute; null: no limit */
+  tokensPerMinute: number | null
+}
+
 /** An operator's prices of a model, in billionths of a US dollar per million tokens. */
 export type ModelPrice = {
   /** the provider, as in an agent file */
@@ -2639,6 +2707,12 @@ export type RoundFailure = {
   /** the cause, for people and for the turn's end */
   reason: string
 }
+
+/**
+ * The reason of a provider that refuses a request for now: a limit of the account, or too much work
+ * of the provider. A reader that does not know a newer symbol reads the default.
+ */
+export type SlotRefusal = 'limit' | 'overload'
 
 /**
  * The reason why the model stopped, in one vocabulary for all providers. `cut`: the stream ended

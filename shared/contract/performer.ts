@@ -76,12 +76,14 @@ export type PerformerContext = {
   readonly budgets: BudgetLog
 }
 
-/** The topic `budgets`. A tenant's records are in one partition, which may be any. */
+/** The topic `budgets`. The records of a tenant or an account are in one partition, which may be any. */
 export type BudgetLog = {
-  /** The partition of a tenant. Rejects if the topic is missing. */
-  partitionOf(tenant: string): Promise<number>
+  /** The partition of a key. Rejects if the topic is missing. */
+  partitionOf(key: string): Promise<number>
+  /** A text that the processes of this deployment share, and no other deployment has. */
+  salt(): Promise<string>
   /** Resolves when the record is acknowledged. Rejects when the bus stops retrying. */
-  append(tenant: string, message: Message): Promise<Appended>
+  append(key: string, message: Message): Promise<Appended>
   /**
    * Batches of a partition, from about `since` on, until `signal` aborts. Rejects if the topic cannot
    * be read.

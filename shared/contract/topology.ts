@@ -225,7 +225,8 @@ export const topics: Record<TopicName, Topic> = {
     },
     tombstones: ['operator'],
   },
-  // The key is the tenant, and so is the partition. Empty while no budget is in force.
+  // The key is the tenant, or the provider's account of a slot, and so is the partition. Empty while no
+  // budget and no limit of a provider is in force.
   budgets: {
     kind: 'log',
     withoutContent: true,
@@ -233,6 +234,8 @@ export const topics: Record<TopicName, Topic> = {
       'budget-reserved': ['llm-gateway performer', 'executor performer', 'front'],
       'budget-settled': ['llm-gateway performer', 'executor performer', 'front'],
       'budget-released': ['llm-gateway performer', 'executor performer', 'front'],
+      'slot-reserved': ['llm-gateway performer', 'front'],
+      'slot-settled': ['llm-gateway performer', 'front'],
     },
   },
   activity: {
@@ -244,6 +247,7 @@ export const topics: Record<TopicName, Topic> = {
       'guest-verdicts': ['executor'],
       'guest-claimed': ['guest'],
       'model-retry': ['llm-gateway'],
+      'model-waiting': ['llm-gateway performer'],
       'budget-reached': ['llm-gateway performer', 'guest'],
       'requests-unjudged': ['guest'],
       'model-answered': ['loop-detector'],
@@ -577,6 +581,9 @@ export function keyOf(message: Message): string {
     case 'budget-settled':
     case 'budget-released':
       return message.tenant
+    case 'slot-reserved':
+    case 'slot-settled':
+      return message.account
     case 'audit-changed':
       return auditKeyOfOperator
     case 'dead-letter':

@@ -82,10 +82,10 @@ function shownResponse(
 
 /** Undefined: only its parts are known. */
 function attemptOf(
-  { attempt, startedAt, finishedAt, failed, streamed }: AttemptView,
+  { attempt, waiting, startedAt, finishedAt, failed, streamed }: AttemptView,
   { stage }: RoundView,
 ): AttemptTimeline | undefined {
-  if ((startedAt ?? finishedAt ?? failed) === undefined) return undefined
+  if ((startedAt ?? finishedAt ?? failed ?? waiting) === undefined) return undefined
   const { 'model-finished': chosen } = stage
   return {
     attempt,
@@ -95,7 +95,12 @@ function attemptOf(
     end:
       failed === undefined ? endOf(attempt, finishedAt !== undefined, chosen?.message) : 'failed',
     failure: failed === undefined ? null : failureOf(failed),
+    ...(waiting !== undefined && { wait: waitOf(waiting) }),
   }
+}
+
+function waitOf({ at, reason, waitMs }: NonNullable<AttemptView['waiting']>) {
+  return { at, reason, waitMs }
 }
 
 /** Of an attempt that did not fail. */

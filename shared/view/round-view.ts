@@ -57,6 +57,7 @@ export type RoundView = {
 /** `streamed`: the texts of its parts. */
 export type AttemptView = {
   attempt: string
+  waiting?: At<MessageOf<'model-waiting'>>
   startedAt?: Milliseconds
   finishedAt?: Milliseconds
   failed?: At<MessageOf<'attempt-failed'>>
@@ -167,6 +168,9 @@ function addAttempt(view: RoundView, message: Message, at: Milliseconds): void {
       return
     case 'attempt-failed':
       attemptAt(view, message).failed ??= { ...message, at }
+      return
+    case 'model-waiting':
+      attemptAt(view, message).waiting ??= { ...message, at }
       return
     case 'model-retry':
       view.retry = { ...message, at }

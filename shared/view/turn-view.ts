@@ -59,6 +59,8 @@ export type TurnView = {
   calls: number
   tokens: number
   usage?: Usage
+  /** Their rounds: a record that a second owner writes again counts once. */
+  answered: Set<number>
   /** Names of called tools, at most `limits.turnToolNamesMax`, each cut to their length. */
   tools: Set<string>
   rounds: Map<number, RoundView>
@@ -114,6 +116,7 @@ export function beginTurn(turn: number, firstAt: Milliseconds): TurnView {
     callsLeft: 0,
     calls: 0,
     tokens: 0,
+    answered: new Set(),
     tools: new Set(),
     rounds: new Map(),
     facts: beginFacts(),
@@ -201,6 +204,8 @@ function addTurnRecord(view: TurnView, message: Message, at: Milliseconds): void
       view.agent ??= message.agent
       return
     case 'model-answered':
+      if (view.answered.has(message.round)) return
+      view.answered.add(message.round)
       view.calls += message.calls.length
       view.tokens += tokensOf(message.usage)
       view.usage = message.usage

@@ -7,6 +7,7 @@ import type {
   HistoryEntry,
   PartEvent,
   ReasoningRefusal,
+  SlotRefusal,
   Stop,
   Usage,
 } from '../contract/messages.ts'
@@ -57,6 +58,8 @@ export type Finished = {
   finish: string
   usage: Usage
   lacksEnd?: true
+  /** How long the provider's limits are exhausted after this answer. Undefined: they are not. */
+  exhaustedMs?: Milliseconds
 }
 
 /**
@@ -70,6 +73,8 @@ export type Failed = {
   reason: string
   retryable: boolean
   retryAfterMs: Milliseconds | null
+  /** The provider refused the request for now. Undefined: for another reason, or never. */
+  refusedBy?: SlotRefusal
   finish?: string
   /** The provider reports that calls and results of the history do not pair up (I5.4). */
   historyRefused?: true

@@ -158,6 +158,8 @@ export type RequestFormat = {
   outputLimits(body: Json): unknown[]
   /** The member by which a request leaves its history, or its answer, at the provider. */
   elsewhere(body: Json): UnjudgedKind | undefined
+  /** Why Weir cannot judge the requests that `elsewhere` names. Default: for a history at the provider. */
+  unreadable?: string
   /** The number of answers that the model may give, as the request has it. */
   answers(body: Json): unknown
   /** Whether the model may call a tool of the client. */

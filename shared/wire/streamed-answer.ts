@@ -4,6 +4,7 @@
 
 import type { PartEvent } from '../contract/messages.ts'
 import type { Failed, Streamed } from './exchange.ts'
+import { exhaustedMs } from './faults/retry-hint.ts'
 import type { AnswerReader } from './format.ts'
 
 export type Answering = {
@@ -44,7 +45,9 @@ export async function* streamedAnswer(
   }
   const events = end(interruption)
   if (events.length > 0) yield { kind: 'events', events }
-  yield ending(interruption)
+  const last = ending(interruption)
+  const waitMs = exhaustedMs(response.headers)
+  yield last.kind === 'failed' || waitMs === 0 ? last : { ...last, exhaustedMs: waitMs }
 }
 
 /** Reads an answer that has arrived. */

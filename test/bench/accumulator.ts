@@ -6,7 +6,7 @@
 // each lap uses the same record objects.
 
 import { accumulator } from '../../services/accumulator/reducer.ts'
-import { defaultPolicy } from '../../shared/agents/agents.ts'
+import { defaultPolicy } from '../../shared/agents/policy/policy.ts'
 import type { ModelFinished, ModelOpened, Part, PartEvent } from '../../shared/contract/messages.ts'
 import type { Row } from './row.ts'
 

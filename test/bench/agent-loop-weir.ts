@@ -3,7 +3,8 @@
 
 import { openEdge } from '../../client/edge/edge.ts'
 import { startStages } from '../../services/stages.ts'
-import { type Agent, defaultSettings } from '../../shared/agents/agents.ts'
+import type { Agent } from '../../shared/agents/agents.ts'
+import { defaultSettings } from '../../shared/agents/policy/policy.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import type { Synchronous } from '../../shared/bus/embedded/file/open-file.ts'
 import { decode } from '../../shared/codec/codec.ts'

@@ -18,7 +18,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { executor } from '../../services/executor/reducer.ts'
 import type { Turn } from '../../services/executor/turn.ts'
-import { defaultPolicy, policyOf } from '../../shared/agents/agents.ts'
+import { defaultPolicy, policyOf } from '../../shared/agents/policy/policy.ts'
 import type { SandboxSetting } from '../../shared/agents/sandbox.ts'
 import type {
   Call,

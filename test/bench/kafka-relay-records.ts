@@ -1,7 +1,7 @@
 // The records of the relay's bench: rounds of the agent loop's conversation, one call each, as
 // proposed by the accumulator and as cleared.
 
-import { defaultPolicy, policyOf } from '../../shared/agents/agents.ts'
+import { defaultPolicy, policyOf } from '../../shared/agents/policy/policy.ts'
 import type { Bus, RecordToAppend } from '../../shared/contract/bus.ts'
 import type { RoundCleared, RoundProposed } from '../../shared/contract/messages.ts'
 import { formatId } from '../../shared/runtime/derived-id.ts'

@@ -11,7 +11,7 @@
 
 import { hash } from 'node:crypto'
 import { loopDetector, type Turn } from '../../services/loop-detector/reducer.ts'
-import { defaultPolicy } from '../../shared/agents/agents.ts'
+import { defaultPolicy } from '../../shared/agents/policy/policy.ts'
 import { readArguments } from '../../shared/contract/identity/arguments.ts'
 import type { RoundChecked, RoundExecuted } from '../../shared/contract/messages.ts'
 import { callWith, declarationWith, responseWith, resultWith } from '../support/messages.ts'

@@ -9,7 +9,7 @@
 
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { validator } from '../../services/validator/reducer.ts'
-import { defaultPolicy } from '../../shared/agents/agents.ts'
+import { defaultPolicy } from '../../shared/agents/policy/policy.ts'
 import type { RoundProposed } from '../../shared/contract/messages.ts'
 import { callWith, declarationWith, responseWith } from '../support/messages.ts'
 import type { Row } from './row.ts'

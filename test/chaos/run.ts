@@ -41,7 +41,7 @@ export type ChaosOptions = {
   seed: string
   /** The time for faults. Starting, draining and checking come on top. */
   minutes: number
-  /** Conversations at once. */
+  /** Conversations at once. Guests have half as many. */
   clients: number
   partitions: number
   /**
@@ -91,7 +91,6 @@ const layout: Record<string, string[]> = {
 /** The process that also serves guests. */
 const withFronts = 'all-1'
 const frontNames = ['front-1', 'front-2']
-const guestClients = 4
 
 /** The principals of each process that a run can start. */
 const jobs: string[][] = [
@@ -193,7 +192,7 @@ export async function runChaos({
     const guests = startGuests({
       fronts: [ofStages, ...ports].map((port) => `http://127.0.0.1:${port}`),
       random: random.fork('guests'),
-      clients: guestClients,
+      clients: Math.ceil(clients / 2),
     })
     const groups = watchGroups(bootstrapServers, prefix)
     cleanUp.push(() => groups.close())

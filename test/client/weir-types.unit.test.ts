@@ -92,6 +92,7 @@ async function program(weir: Weir, error: unknown): Promise<string> {
         | 'text-reset'
         | 'model-retry'
         | 'budget-reached'
+        | 'model-waiting'
         | 'model-answered'
       )
     | ('call-denied' | 'intervention-raised' | 'calls-waiting' | 'guard-verdict-given')

@@ -1,7 +1,7 @@
 // A fleet on a real broker under load. Processes are killed, stopped and moved, guards come, change
 // and go, and the broker goes away. It takes two minutes, or WEIR_CHAOS_MINUTES. WEIR_CHAOS_SEED
-// repeats a run. Afterwards the independent checker reads the topics. `make chaos` is the same
-// without jest.
+// repeats a run. Afterwards the independent checker reads the topics. `make chaos` is the same with
+// twice the load, without jest.
 
 import { randomBytes } from 'node:crypto'
 import { expect, it } from '@jest/globals'
@@ -17,7 +17,7 @@ const besidesMs = 15 * 60_000
 it(
   'a fleet that is killed, stopped and rebalanced loses nothing and repeats nothing',
   async () => {
-    const options = { seed, minutes, clients: 10, partitions: 4 }
+    const options = { seed, minutes, clients: 5, partitions: 4 }
     const lines = [JSON.stringify(options)]
     const { violations, summary, evidence, facts, folder } = await runChaos({
       ...options,

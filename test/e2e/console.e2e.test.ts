@@ -11,8 +11,8 @@ import { consoleAddress } from '../../apps/http/console/console-assets.ts'
 import { createApiKey } from '../../apps/http/edge/access/api-keys.ts'
 import { budgetChange } from '../../apps/service/budgets/change.ts'
 import { changeSetting } from '../../apps/service/setting-command.ts'
-import { call, says } from '../../client/testing/testing.ts'
-import { defineTool } from '../../client/weir.ts'
+import { call, says, scriptedModel } from '../../client/testing/testing.ts'
+import { defineAgent, defineTool } from '../../client/weir.ts'
 import { readSettings } from '../../shared/settings/settings.ts'
 import { consoleServer } from '../apps/http/console/console-server.ts'
 import { writeLetterOfBytes, writeMisplacedMessage } from '../apps/http/console/write-letters.ts'
@@ -44,6 +44,14 @@ const deploy = defineTool({
     return 'deployed'
   },
 })
+
+/** A tool that runs an agent, whose call of `deploy` waits for a person if `deploys`. */
+function askDigger({ deploys = false } = {}) {
+  const replies = deploys ? [says(call('deploy', { env: 'dig' })), says('Dug.')] : [says('Dug.')]
+  const model = scriptedModel(...replies)
+  const digger = defineAgent({ name: 'digger', model, system: 'Dig.', tools: [deploy] })
+  return defineTool({ agent: digger, name: 'ask_digger', description: 'Digs.' })
+}
 
 const approvals = { rules: [{ name: 'production', tools: ['deploy'] }], waitMs: 3_600_000 }
 
@@ -216,6 +224,35 @@ withBrowser('the console', () => {
     await page.keyboard.press('Escape')
     await page.waitForSelector('text=No turn is open')
     expect(await turn.finished).toMatchObject({ outcome: 'cancelled' })
+    expect(page.problems).toEqual([])
+  })
+
+  it('leads from a conversation to its tree, and stops the tree after a confirmation', async () => {
+    await using server = await consoleServer([says(call('ask_digger', { task: 'Dig.' }))], {
+      tools: [askDigger({ deploys: true })],
+      approvals,
+    })
+    const turn = server.weir.ask({ agent: 'helper', text: 'go', conversation: 'c' })
+    await using context = await browser.newContext({ viewport: { width: 390, height: 800 } })
+    const page = await tab(context, `${server.url}/console#/now`)
+    await page.waitForSelector('.open-turns tbody tr >> nth=1')
+    await page.click('.open-turns button >> nth=0')
+    await page.waitForSelector('dialog[open] h3:has-text("The tree of agents c")')
+    await page.keyboard.press('Escape')
+
+    await page.goto(`${server.url}/console#/conversation/c`)
+    await page.click('a:has-text("Tree of 2 conversations")')
+    await page.waitForSelector('[data-line^="call/c/"]:has-text("digger"):has-text("open")')
+    expect(await page.locator('[data-line]').count()).toBe(2)
+    expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false)
+    await page.click('button:has-text("Stop tree…")')
+    await page.fill('dialog input[name=reason]', 'a storm')
+    await page.selectOption('dialog select', 'now')
+    expect(await page.textContent('dialog pre')).toBe("weir stop --tree c --now --reason 'a storm'")
+    await page.click('dialog button[type=submit]')
+    await page.waitForSelector('text=The tree c is stopped.')
+    expect(await turn.finished).toMatchObject({ outcome: 'failed', class: 'stopped' })
+    await page.waitForSelector('.figures .bad:has-text("children stopped")')
     expect(page.problems).toEqual([])
   })
 
@@ -626,8 +663,12 @@ withBrowser('the console', () => {
     ['on a phone', phone],
   ])('breaks no rule of axe-core on any page %s', async (_, options) => {
     await using server = await consoleServer(
-      [says('Hello.'), says('I deploy now.', call('deploy', { env: 'prod' }))],
-      { tools: [deploy], approvals },
+      [
+        says(call('ask_digger', { task: 'Dig.' })),
+        says('Hello.'),
+        says('I deploy now.', call('deploy', { env: 'prod' })),
+      ],
+      { tools: [deploy, askDigger()], approvals },
     )
     const settings = readSettings({ dataFolder: server.folder }, {})
     await changeSetting(budgetChange, { window: 'day', tokens: '1000000' }, settings, {
@@ -653,7 +694,8 @@ withBrowser('the console', () => {
       ['budgets', 'meter'],
       ['letters', 'text=No dead letter'],
       ['audit', '[data-entry]'],
-      ['conversation/old', '.round-head'],
+      ['conversation/old', 'text=Stop tree…'],
+      ['tree/old', '[data-line] >> nth=1'],
     ] as const) {
       await page.goto(`${server.url}/console#/${name}`)
       await page.waitForSelector(ready)

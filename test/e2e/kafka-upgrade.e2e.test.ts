@@ -37,7 +37,7 @@ beforeEach(async () => {
   const { bootstrapServers: bootstrapServer } = await sharedBroker()
   commands = await openCommandFolder((request) =>
     resultsOf(request).length < 2
-      ? says(call('act', { n: resultsOf(request).length, sleepMs: 200 }))
+      ? says(call('act', { n: resultsOf(request).length, sleepMs: 1_000 }))
       : says(text('All is well.')),
   )
   environment = {

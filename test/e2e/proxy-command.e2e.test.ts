@@ -2,6 +2,8 @@
 // read afterwards.
 
 import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import type { ProxyAddress } from '../../apps/http/serve-proxy.ts'
@@ -36,8 +38,8 @@ function runOf(name: string): SdkAgent {
   return found[1]
 }
 
-async function started(...args: string[]) {
-  const running = commands.start(['proxy', '--port', '0', '--json', ...args])
+async function started(args: string[], environment = {}) {
+  const running = commands.start(['proxy', '--port', '0', '--json', ...args], { environment })
   const lines = createInterface({ input: running.child.stdout })
   const line: string[] = await Promise.race([
     once(lines, 'line'),
@@ -57,13 +59,32 @@ describe('weir proxy', () => {
         'the server asks for no key: give 127.0.0.1, or --allow-remote',
       ),
     })
-    const { address, child } = await started(...open, '--allow-remote')
+    const { address, child } = await started([...open, '--allow-remote'])
     expect(address.port).toBeGreaterThan(0)
     child.kill('SIGTERM')
   })
 
+  it('signs for AWS with its own credentials, and not for other machines', async () => {
+    const environment = { AWS_ACCESS_KEY_ID: 'PROXY', AWS_SECRET_ACCESS_KEY: 's' }
+    const signing = ['--upstream', model.url, '--sign-aws', 'us-east-1']
+    const { address, child } = await started(signing, environment)
+    const body = '{"messages":[]}'
+    await fetch(`${address.anthropicBaseUrl}/v1/messages`, { method: 'POST', body })
+    const [request] = model.received
+    expect(request?.headers.authorization).toMatch(/^AWS4-HMAC-SHA256 Credential=PROXY.*us-east-1/)
+    child.kill('SIGTERM')
+    for (const [more, reason] of [
+      [['--allow-remote'], 'leave --allow-remote out'],
+      [['--sign-aws', 'moon'], 'give a region, such as us-east-1'],
+    ] as const)
+      expect(await commands.run(['proxy', ...signing, ...more], { environment })).toMatchObject({
+        code: 2,
+        errors: expect.stringContaining(reason),
+      })
+  })
+
   it('stops incident I1 of an agent that changes its base URL only', async () => {
-    const { address, child, ended } = await started('--upstream', `${model.url}/v1`)
+    const { address, child, ended } = await started(['--upstream', `${model.url}/v1`])
     expect(address.openaiBaseUrl).toBe(`${address.anthropicBaseUrl}/v1`)
     for (const [, run] of sdkAgents)
       expect(await run(address.anthropicBaseUrl, true)).toEqual({
@@ -77,11 +98,11 @@ describe('weir proxy', () => {
 
   it('keeps a log that lists the conversation, also after it was killed', async () => {
     const run = runOf('Messages')
-    const first = await started('--upstream', model.url, '--data-folder', 'log')
+    const first = await started(['--upstream', model.url, '--data-folder', 'log'])
     await run(first.address.anthropicBaseUrl, false)
     first.child.kill('SIGKILL')
     await first.ended
-    const again = await started('--upstream', model.url, '--data-folder', 'log')
+    const again = await started(['--upstream', model.url, '--data-folder', 'log'])
     expect(await run(again.address.anthropicBaseUrl, false)).toMatchObject({ requests: 5 })
     again.child.kill('SIGTERM')
     expect((await again.ended).code).toBe(0)
@@ -89,11 +110,41 @@ describe('weir proxy', () => {
     expect(out.match(/guest:guest:[0-9a-f]{32}/g)).toHaveLength(2)
   })
 
+  it('hides the keys of its environment in the records of hooks', async () => {
+    const key = 'ghp_4f9a8b7c6d5e1234'
+    const { address, child, ended } = await started(
+      ['--upstream', model.url, '--data-folder', 'log'],
+      { GITHUB_TOKEN: key },
+    )
+    const call = {
+      session_id: 's1',
+      tool_name: 'Bash',
+      tool_input: { command: `gh --token ${key}` },
+      tool_use_id: 'c1',
+    }
+    for (const [kind, more] of [
+      ['pre', { hook_event_name: 'PreToolUse' }],
+      ['post', { hook_event_name: 'PostToolUse', tool_response: `the token is ${key}` }],
+    ] as const) {
+      const body = JSON.stringify({ ...call, ...more })
+      const url = `${address.anthropicBaseUrl}/v1/hooks/claude-code/${kind}`
+      const answer = await fetch(url, { method: 'POST', body })
+      expect([answer.status, await answer.text()]).toEqual([200, ''])
+    }
+    child.kill('SIGTERM')
+    expect((await ended).code).toBe(0)
+    const { out } = await commands.run(['inspect', 'guest:claude-code:s1', '--data-folder', 'log'])
+    expect(out).toContain('gh --token [key]')
+    const folder = join(commands.folder, 'log')
+    const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'latin1'))
+    expect(files.join('\n')).not.toContain(key)
+  })
+
   it('warns once of each kind of request that passes unjudged, and lists their number', async () => {
     const upstream = await scriptedUpstream((_, response) => sendJson(response, {}))
     try {
       const options = ['--upstream', upstream.url, '--data-folder', 'log']
-      const { address, child, ended } = await started(...options)
+      const { address, child, ended } = await started([...options])
       const post = (path: string, body: object) =>
         fetch(`${address.anthropicBaseUrl}${path}`, { method: 'POST', body: JSON.stringify(body) })
       for (let n = 0; n < 12; n += 1) {
@@ -121,7 +172,7 @@ describe('weir proxy', () => {
     const stubborn = await scriptedUpstream(loopingModel({ isStubborn: true }))
     try {
       const options = ['--upstream', stubborn.url, '--data-folder', 'log']
-      const { address, child, ended } = await started(...options)
+      const { address, child, ended } = await started([...options])
       await runOf('Messages')(address.anthropicBaseUrl, true)
       child.kill('SIGTERM')
       await ended
@@ -152,7 +203,7 @@ describe('weir proxy', () => {
         response.write((pieces[at] ?? '').replace(/rm -rf.*/s, ''), () => sent.resolve())
       })
       try {
-        const { address, child, ended } = await started('--upstream', upstream.url, ...flags)
+        const { address, child, ended } = await started(['--upstream', upstream.url, ...flags])
         const chat = open(address.anthropicBaseUrl, { isStreamed })
         chat.say('Build it.')
         const answer = expect(chat.ask()).rejects.toThrow()
@@ -174,14 +225,14 @@ describe('weir proxy', () => {
       const held = await scriptedUpstream(speaking(...answers, { text: 'Done.' }))
       const args = ['--upstream', held.url, '--veto', '--data-folder', 'held']
       try {
-        const first = await started(...args)
+        const first = await started([...args])
         const headers = { 'x-weir-conversation': 'c1' }
         const before = open(first.address.anthropicBaseUrl, { isStreamed, headers })
         before.say('List the files.')
         expect((await before.ask()).calls).toEqual([{ id: 'c', args: { cmd: 'ls' } }])
         first.child.kill('SIGKILL')
         await first.ended
-        const again = await started(...args, '--port', `${first.address.port}`)
+        const again = await started([...args, '--port', `${first.address.port}`])
         before.results('a.txt')
         expect((await before.ask()).calls).toEqual([{ id: 'c', args: { cmd: 'pwd' } }])
         before.results('/')

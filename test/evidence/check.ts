@@ -25,6 +25,8 @@ import { processesGoOn } from './checkers/log/processes-go-on.ts'
 import { readable } from './checkers/log/readable.ts'
 import { replayEqualsLog } from './checkers/log/replay-equals-log.ts'
 import { weirReplay } from './checkers/log/weir-replay.ts'
+import { treeCaps } from './checkers/trees/tree-caps.ts'
+import { treeSums } from './checkers/trees/tree-sums.ts'
 import { budgetKept } from './checkers/turns/budget-kept.ts'
 import { historyValid } from './checkers/turns/history-valid.ts'
 import { messagesEnd } from './checkers/turns/messages-end.ts'
@@ -62,6 +64,8 @@ const ofAgents: AnyChecker[] = [
   absentGuards,
   approvals,
   noUnapprovedStart,
+  treeCaps,
+  treeSums,
 ]
 
 /** Of guests, in their part of the log. */

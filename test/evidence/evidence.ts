@@ -205,6 +205,8 @@ export type Evidence = {
   /** An approval rule names tools only, and each call has a program (no-unapproved-start.ts). */
   ruledByTool?: true
   modelRequests?: ModelRequest[]
+  /** The tools whose calls run an agent below. */
+  childTools?: string[]
   guestAdvice?: GuestAsked[]
   /** `isCalm`: no fault can strike. */
   guestHistories?: { asked: GuestShown[]; isCalm: boolean }
@@ -232,6 +234,7 @@ export type Part =
   | 'riskGuards'
   | 'ruledByTool'
   | 'modelRequests'
+  | 'childTools'
   | 'guestAdvice'
   | 'guestHistories'
   | 'stored'

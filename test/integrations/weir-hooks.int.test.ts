@@ -27,6 +27,7 @@ async function served(answers: Record<string, [number, unknown]>) {
     const kind = request.url?.split('/').at(-1) ?? ''
     seen.push({ kind, body: JSON.parse(text) })
     const [status, value] = answers[kind] ?? [200, undefined]
+    response.setHeader('x-weir-mark', 'weir/1')
     response.writeHead(status).end(value === undefined ? '' : JSON.stringify(value))
   })
   await new Promise<void>((resolve) => {
@@ -34,7 +35,8 @@ async function served(answers: Record<string, [number, unknown]>) {
   })
   closing.push(() => server.close())
   const { port } = server.address() as AddressInfo
-  const environment = { WEIR_URL: `http://127.0.0.1:${port}`, WEIR_COMMAND: 'false' }
+  const url = `http://127.0.0.1:${port}`
+  const environment = { XDG_STATE_HOME: '/dev/null', WEIR_URL: url, WEIR_COMMAND: 'false' }
   return { seen, hooks: weirHooks('pi', environment) }
 }
 

@@ -2,10 +2,12 @@
 
 import importlib.util
 import json
+import os
 import sys
 import types
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Thread
 
 PLUGIN = Path(__file__).parents[2] / "integrations" / "hermes" / "__init__.py"
@@ -29,6 +31,9 @@ spec.loader.exec_module(plugin)
 
 ANSWERS = {}
 SEEN = []
+MARKS = ["weir/1"]
+STATE = TemporaryDirectory()
+os.environ["XDG_STATE_HOME"] = STATE.name
 
 
 class Front(BaseHTTPRequestHandler):
@@ -38,6 +43,7 @@ class Front(BaseHTTPRequestHandler):
         SEEN.append((kind, body))
         status, text = ANSWERS.get(kind, (200, ""))
         self.send_response(status)
+        self.send_header("x-weir-mark", MARKS[0])
         self.end_headers()
         self.wfile.write(text.encode())
 
@@ -63,7 +69,7 @@ class Context:
 
 def hooks(command="false"):
     context = Context()
-    plugin.os.environ.update(WEIR_URL=f"http://127.0.0.1:{server.server_port}", WEIR_COMMAND=command)
+    os.environ.update(WEIR_URL=f"http://127.0.0.1:{server.server_port}", WEIR_COMMAND=command)
     plugin.register(context)
     return context.hooks
 
@@ -112,6 +118,15 @@ for text in ("{", "[]", "null", '{"hookSpecificOutput": 1}'):
     ANSWERS["pre"] = (200, text)
     line(f"the answer {text}", hooks()["pre_tool_call"](**CALL)["action"])
 line("an event of another form", hooks()["pre_tool_call"](tool="terminal")["action"])
+ANSWERS["pre"] = (200, "")
+for mark in ("", "weir/2", "weir/1 0"):
+    MARKS[0] = mark
+    line(f"the mark {mark or 'of another server'}", hooks()["pre_tool_call"](**CALL)["action"])
+MARKS[0] = "weir/1"
+Path(STATE.name, "weir").mkdir()
+Path(STATE.name, "weir", "owner").write_text("secret\n")
+line("a mark without the proof of this user's Weir", hooks()["pre_tool_call"](**CALL)["action"])
+Path(STATE.name, "weir", "owner").unlink()
 ANSWERS["pre"] = (503, "")
 line("status 503", hooks()["pre_tool_call"](**CALL)["message"])
 server.shutdown()

@@ -1,4 +1,4 @@
-// The models of budgets and trees: parallel attempts, and children, reserve, settle and release.
+// The models of budgets, trees and lines: parallel attempts, children, and requests to one provider.
 
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -28,5 +28,15 @@ it.each([
   'children of a tree never pass its caps, and a further try is no further child: %s',
   async (part, expected) => {
     expect(await verdictsOf('trees.py', part)).toEqual(expected)
+  },
+)
+
+it.each([
+  ['holes', [bad, bad]],
+  ['fixed', [ok, ok, ok]],
+])(
+  'requests of two gateways to one provider start one after the other, none within its wait: %s',
+  async (part, expected) => {
+    expect(await verdictsOf('lines.py', part)).toEqual(expected)
   },
 )

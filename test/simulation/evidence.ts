@@ -17,6 +17,7 @@ import {
 import type { Broker } from './broker.ts'
 import { guardNames } from './world/guards.ts'
 import type { Ledger, ModelStream } from './world/ledger.ts'
+import { childTool } from './world/trees.ts'
 
 export type SimulatedEvidence = Evidence & { stored: StoredLog }
 
@@ -26,6 +27,9 @@ type Collected = {
   topicPrefix: string
   partitions: number
   stages: StoredLog['stages']
+  isTree: boolean
+  /** No fault can strike. */
+  isCalm: boolean
 }
 
 export function collectEvidence(of: Collected): SimulatedEvidence {
@@ -43,6 +47,8 @@ export function collectEvidence(of: Collected): SimulatedEvidence {
     modelAnswers: streams.filter(({ finished }) => finished).map(answerOf),
     ruledByTool: true,
     modelRequests: streams,
+    ...(of.isTree && { childTools: [childTool] }),
+    ...(of.isCalm && { disturbances: [] }),
     guestRuns: guests.runs,
     guestHistories: guests,
     stored: { records: broker.records, commits: broker.commits, stages: of.stages },

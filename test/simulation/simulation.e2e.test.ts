@@ -5,13 +5,14 @@
 import { describe, expect, it, jest } from '@jest/globals'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
 import type { Violation } from '../evidence/evidence.ts'
-import { canaries, rolledFor } from './broken/canaries.ts'
+import { canaries, quiet, rolledFor } from './broken/canaries.ts'
 import { throwing } from './broken/throwing.ts'
 import { type Rolled, roll, type Simulated, simulate } from './simulation.ts'
 import { realSystem } from './system.ts'
 import { addTally, emptyTally, tallyOf } from './tally.ts'
 
 const seeds = 60
+const treeSeeds = 30
 const canarySeeds = 150
 const throwingSeeds = 5
 
@@ -46,6 +47,22 @@ describe('the stages', () => {
       'fault pause',
     ])
       expect([event, (tally.counts.get(event) ?? 0) > seeds / 10]).toEqual([event, true])
+  })
+
+  it(`hold storms of trees at their caps, and stop trees within a second, over ${treeSeeds} seeds`, async () => {
+    const tally = emptyTally()
+    for (let seed = 1; seed <= treeSeeds; seed++)
+      for (const rates of [roll(seed).rates, quiet]) {
+        const rolled = { ...roll(seed), rates, hasTrees: true, hasGuests: false }
+        const simulated = await simulate(realSystem, rolled)
+        expect({ seed, violations: simulated.violations.slice(0, 3) }).toEqual({
+          seed,
+          violations: [],
+        })
+        addTally(tally, tallyOf(simulated))
+      }
+    for (const event of ['child started', 'child refused', 'turn stopped'])
+      expect([event, (tally.counts.get(event) ?? 0) > treeSeeds / 10]).toEqual([event, true])
   })
 
   it('give the same bytes for the same seed', async () => {

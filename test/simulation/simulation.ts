@@ -6,7 +6,7 @@ import { decode } from '../../shared/codec/codec.ts'
 import { guardTopicSpec, topicSpecs } from '../../shared/contract/topology.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import { check } from '../evidence/check.ts'
-import type { Finding, Violation } from '../evidence/evidence.ts'
+import { type Finding, messageKey, type Violation } from '../evidence/evidence.ts'
 import { createBroker } from './broker.ts'
 import { startCluster } from './cluster.ts'
 import { createCoordinator } from './coordinator.ts'
@@ -27,6 +27,7 @@ import { createLedger } from './world/ledger.ts'
 import { startOperator } from './world/operator.ts'
 import { connectTo, type World } from './world/provider.ts'
 import { toolsOf } from './world/tools.ts'
+import { childrenOf, stopTrees, withParent } from './world/trees.ts'
 import { startUsers } from './world/users.ts'
 
 /** The values that the seed rolled, printed before the run. */
@@ -48,6 +49,8 @@ export type Rolled = {
   operated?: boolean
   /** Whether there are guests. Default: the seed decides. */
   hasGuests?: boolean
+  /** Whether an agent has agents below. Default: the seed decides. */
+  hasTrees?: boolean
   rates: FaultRates
 }
 
@@ -118,6 +121,7 @@ export async function simulate(
     withApprovers,
     operated,
     hasGuests,
+    hasTrees,
   } = rolled
   const random = createRandom(`${seed}`)
   const stops: Finding[] = []
@@ -140,8 +144,17 @@ export async function simulate(
   const faults = createFaults(random.fork('faults'), rates)
   const coordinator = createCoordinator({ random: random.fork('coordinator') })
   const ledger = createLedger()
-  const agents = rollAgents(random.fork('agents'))
+  const trees = random.fork('trees')
+  const isTree = hasTrees ?? trees.chance(0.3)
+  const rolledAgents = rollAgents(random.fork('agents'))
+  const agents = isTree ? withParent(rolledAgents, trees) : rolledAgents
+  const usersAgents = isTree ? new Map([...agents].slice(1)) : agents
   const world: World = { ledger, random: random.fork('world'), sleeping: new Set(), over: false }
+  if (isTree) {
+    const of = { scheduler, broker, topicPrefix }
+    world.startChild = childrenOf({ ...of, ledger, agents, partitions })
+    stopTrees({ ...of, random: trees.fork('stops'), durationMs })
+  }
   if (random.fork('limits').chance(0.3))
     broker.land([
       toRecord({
@@ -171,7 +184,7 @@ export async function simulate(
     landed += 1
     if (topic !== `${topicPrefix}activity` || value === null) return
     const message = decode(value)
-    if (message.type === 'turn-finished') ended.add(message.messageId)
+    if (message.type === 'turn-finished') ended.add(messageKey(message))
   })
 
   const cluster = startCluster({
@@ -209,7 +222,7 @@ export async function simulate(
     scheduler,
     sender,
     broker,
-    agents,
+    agents: usersAgents,
     topicPrefix,
     partitions,
     durationMs,
@@ -230,8 +243,7 @@ export async function simulate(
   guests?.calm()
   await scheduler.run(
     start + durationMs + settleMs,
-    () =>
-      ledger.sent.every(({ messageId }) => ended.has(messageId)) && (guests?.running ?? 0) === 0,
+    () => ledger.sent.every((sent) => ended.has(messageKey(sent))) && (guests?.running ?? 0) === 0,
   )
   await scheduler.run(scheduler.now() + (guests === undefined ? idleMs : guestIdleMs))
   // A former owner's late commit is older and true (protocol.md). It stands until an owner reads
@@ -248,7 +260,16 @@ export async function simulate(
     connect: () => connectTo(world, client),
     run: toolsOf(world, client, calmChaos, scheduler),
   })
-  const evidence = collectEvidence({ broker, ledger, topicPrefix, partitions, stages: entries })
+  const isCalm = Object.values(rates).every((rate) => rate === 0)
+  const evidence = collectEvidence({
+    broker,
+    ledger,
+    topicPrefix,
+    partitions,
+    stages: entries,
+    isTree,
+    isCalm,
+  })
   const violations: Violation[] = stops.map((stop) => ({ ...stop, checker: 'nothing-stops' }))
   if (scheduler.events >= eventsMax || landed >= recordsMax)
     violations.push({

@@ -22,6 +22,7 @@ export function tallyOf({ evidence, faults, events, passedMs }: Simulated): Tall
   for (const { message } of recordsOf(evidence, 'turn-finished')) {
     add('turns')
     add(`turn ${message.outcome}`)
+    if (message.class === 'stopped') add('turn stopped')
   }
   for (const { message, topic } of recordsOf(evidence, 'round-outcome')) {
     if (topic !== 'conversation-events') continue
@@ -37,6 +38,11 @@ export function tallyOf({ evidence, faults, events, passedMs }: Simulated): Tall
     add(`approval ${message.outcome}`)
   add('model streams', evidence.modelRequests?.length)
   add('tool starts', evidence.starts.length)
+  const children = evidence.starts.filter(({ tool }) => evidence.childTools?.includes(tool))
+  add('child started', new Set(children.map(({ call }) => call)).size)
+  for (const { message } of recordsOf(evidence, 'call-finished'))
+    if (message.status === 'denied' && message.reason.startsWith('the cap tree.'))
+      add('child refused')
   return { seeds: 1, events, virtualHours: passedMs / 3_600_000, counts }
 }
 

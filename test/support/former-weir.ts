@@ -2,14 +2,15 @@
 // later one with more schemas.
 
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { LockEntry } from '../../schemas/lock-entry.ts'
 import { knownSchemas, ownFormat } from '../../shared/codec/codec.ts'
 import { closedFormats } from '../../shared/codec/formats.ts'
+import { weirCommand } from './programs.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -45,27 +46,42 @@ export function formerWeir(commit: string): FormerWeir {
 }
 
 /**
- * A later Weir: this tree, whose next record format has a newer version of these types, each with a field
- * more. `schemas`: the ids of these versions, by type.
+ * A later Weir: the program of this tree, whose next record format has a newer version of these types, each
+ * with a field more. `schemas`: the ids of these versions, by type.
  */
 export function nextWeir(types: readonly string[]): FormerWeir & { schemas: Map<string, number> } {
   const folder = mkdtempSync(join(tmpdir(), 'weir-next-'))
-  const filter = (path: string) => !path.includes('node_modules')
-  for (const part of parts)
-    cpSync(join(root, part), join(folder, part), { recursive: true, filter })
+  const made = dirname(weirCommand)
+  const program = join(folder, basename(weirCommand))
+  for (const part of ['dist', 'package.json'])
+    cpSync(join(made, part), join(folder, part), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  writeFileSync(program, readFileSync(weirCommand, 'utf8').replaceAll(made, folder), {
+    mode: 0o755,
+  })
   const entries = types.map((type, place) => nextVersion(type, lastSchema + 1 + place))
-  writeFileSync(join(folder, 'schemas/lock.json'), JSON.stringify([...knownSchemas, ...entries]))
-  if (ownFormat > closedFormats.length) {
-    const list = join(folder, 'shared/codec/formats.ts')
-    const line = `{ format: ${ownFormat}, lastSchema: ${lastSchema}, commit: '' },`
-    writeFileSync(list, readFileSync(list, 'utf8').replace(/\n\]/, `\n${line}\n]`))
-  }
+  writeFileSync(
+    join(folder, 'dist/schemas/lock.json'),
+    JSON.stringify([...knownSchemas, ...entries]),
+  )
+  if (ownFormat > closedFormats.length) closeFormat(join(folder, 'dist/chunks'))
   return {
-    program: join(folder, 'bin', 'weir'),
+    program,
     schemas: new Map(entries.map(({ type, id }) => [type, id])),
     remove: () => rm(folder, { recursive: true, force: true }),
   }
+}
+
+/** Adds the format of this tree to the list of the program. */
+function closeFormat(chunks: string): void {
+  const list = /(const closedFormats = \[[^\]]*)\]/
+  const [chunk, ...others] = readdirSync(chunks)
+    .map((name) => join(chunks, name))
+    .filter((file) => list.test(readFileSync(file, 'utf8')))
+  if (chunk === undefined || others.length > 0)
+    throw new Error(`not one chunk of ${chunks} has the list of closed formats`)
+  const line = JSON.stringify({ format: ownFormat, lastSchema, commit: '' })
+  writeFileSync(chunk, readFileSync(chunk, 'utf8').replace(list, `$1, ${line}]`))
 }
 
 const lastSchema = knownSchemas.at(-1)?.id ?? 0

@@ -1,6 +1,6 @@
 // Whole messages and their parts for tests, from the fields that a test is about.
 
-import { defaultSettings } from '../../shared/agents/agents.ts'
+import { defaultSettings } from '../../shared/agents/policy/policy.ts'
 import type {
   Call,
   CallResult,

@@ -6,6 +6,7 @@ const unexpected = () => Promise.reject(new Error('no budget is in force'))
 
 export const noBudgets: BudgetLog = {
   partitionOf: unexpected,
+  salt: unexpected,
   append: unexpected,
   async *follow() {
     yield await unexpected()

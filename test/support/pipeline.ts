@@ -14,13 +14,8 @@ import {
 import { type Activity, type Edge, openEdge } from '../../client/edge/edge.ts'
 import type { ModelCall } from '../../client/testing/anthropic-stream.ts'
 import { type RunningStages, startStages } from '../../services/stages.ts'
-import {
-  type Agent,
-  type CommandTool,
-  defaultSettings,
-  policyOf,
-  type Tool,
-} from '../../shared/agents/agents.ts'
+import type { Agent, CommandTool, Tool } from '../../shared/agents/agents.ts'
+import { defaultSettings, policyOf } from '../../shared/agents/policy/policy.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import { decode } from '../../shared/codec/codec.ts'
 import type { Bus, StoredRecord } from '../../shared/contract/bus.ts'

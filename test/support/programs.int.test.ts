@@ -1,6 +1,6 @@
 // The programs that tests start are those of the sources (keeps PROGRAMS-1).
 
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -39,5 +39,17 @@ describe('the programs that tests start', () => {
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     expect(weirCommand).toContain(contentHash(root))
     expect(execFileSync(weirCommand, ['--version'], { encoding: 'utf8' })).toBe(`${version}\n`)
+  })
+
+  it('load the server of HTTP without the client of fetch (keeps BUNDLE-4)', () => {
+    const report = `data:text/javascript,process.on('exit', () => console.error(process.moduleLoadList.join()))`
+    const command = [weirCommand, ['conversations', '--data-folder', tree]] as const
+    const environment = {
+      PATH: process.env.PATH,
+      NODE_OPTIONS: `--import=${report.replaceAll(' ', '%20')}`,
+    }
+    const { stderr } = spawnSync(...command, { encoding: 'utf8', env: environment })
+    expect(stderr).toContain('NativeModule http,')
+    expect(stderr).not.toContain('undici')
   })
 })

@@ -17,7 +17,12 @@ export function addHooks(program: Command): void {
       process.exitCode = await (await commands()).installHooks(host, options, context())
     })
 
-  hosted(answers(hooks.command('status'), { yes: 'installed', no: 'not installed' }))
+  hosted(
+    answers(hooks.command('status'), {
+      yes: 'installed',
+      no: 'not installed, or to be installed again',
+    }),
+  )
     .description("Show Weir's hooks of a host, and the calls that they cannot protect.")
     .action(async (host, options) => {
       process.exitCode = await (await commands()).showHooks(host, options, context())

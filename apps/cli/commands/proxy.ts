@@ -23,6 +23,10 @@ export function addProxy(program: Command): void {
       'hold the calls of each answer until their verdicts; Weir asks the model again itself when it refuses one',
     )
     .option('--veto-oauth', "with --veto: hold also requests that a person's subscription pays")
+    .option(
+      '--sign-aws <region>',
+      'sign requests to Amazon Bedrock in this region, with the AWS credentials of this process',
+    )
     .option('--json', 'print {"port", "anthropicBaseUrl", "openaiBaseUrl"} as the first line')
     .action(async (options) =>
       endWith(

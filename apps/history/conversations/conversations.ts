@@ -29,7 +29,7 @@ import { printTree, treeInLog } from './tree.ts'
 /** `bundle`: reads this file instead of the log that the settings name. */
 export type ConversationsOptions = FilterOptions & {
   json?: boolean
-  /** Default: 20; of a tree 1000. */
+  /** Default: 20; of a tree `limits.treeListedMax`. */
   limit?: string
   sort?: string
   /** Shows the tree of this conversation instead of a list. */
@@ -47,7 +47,7 @@ export async function listConversations(
   { json, bundle, unredacted, sort: sorting, tree, ...options }: ConversationsOptions,
   out: NodeJS.WriteStream,
 ): Promise<void> {
-  const { limit = tree === undefined ? '20' : '1000', ...conditions } = options
+  const { limit = tree === undefined ? '20' : `${limits.treeListedMax}`, ...conditions } = options
   const max = /^\d{1,6}$/.test(limit) ? Number(limit) : 0
   if (max < 1 || max > limits.conversationsListedMax)
     throw usageError(
@@ -55,6 +55,10 @@ export async function listConversations(
     )
   const filter = filterOf(conditions)
   const sort = sortOf(sorting)
+  if (tree !== undefined && sorting !== undefined)
+    throw usageError(
+      '--sort and --tree are given: a tree has the order of its beginnings; for another order give --where tree=ID with the id of its root',
+    )
   if (tree !== undefined) {
     const shown = await withLog(settings, (log) => treeInLog(log, tree, { filter, limit: max }), {
       bundle,

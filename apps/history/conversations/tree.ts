@@ -2,9 +2,10 @@
 // (shared/view/tree.ts). The search index finds its turns, as for each filter.
 
 import type { ReadableLog } from '../../../client/history/readable-log.ts'
-import { openSearch } from '../../../client/search/search.ts'
+import { openSearch, type Search } from '../../../client/search/search.ts'
 import { type ConversationId, parseConversationId } from '../../../shared/contract/ids.ts'
 import { isGuest } from '../../../shared/contract/topology.ts'
+import { treeOf } from '../../../shared/contract/tree.ts'
 import type { TurnFilter } from '../../../shared/view/filter/turn-filter.ts'
 import {
   addTurnToTree,
@@ -18,30 +19,40 @@ import { painted } from '../../terminal/paint.ts'
 import { moneyText } from '../../terminal/text/money-text.ts'
 import { printable } from '../../terminal/text/printable.ts'
 import { count, durationText, second } from '../../terminal/text/quantities.ts'
-import { rootInLog } from '../agents-in-log.ts'
-import { moneyReader } from '../money.ts'
+import { type MoneyReader, moneyReader } from '../money.ts'
+
+type Wanted = { filter: TurnFilter; limit: number }
 
 /** `conversation`: any of the tree. Throws `usage` if no turn of the tree matches. */
 export async function treeInLog(
   log: ReadableLog,
   conversation: ConversationId,
-  { filter, limit }: { filter: TurnFilter; limit: number },
+  wanted: Wanted,
 ): Promise<TreeTimeline> {
-  const root = await rootInLog(parseConversationId(conversation), log)
+  const search = openSearch(log)
+  try {
+    await search.refresh()
+    return await foundTree(conversation, { ...wanted, search, money: moneyReader(log) })
+  } finally {
+    await search.close()
+  }
+}
+
+/** As treeInLog, of the records that the search has read. */
+export async function foundTree(
+  conversation: ConversationId,
+  { filter, limit, search, money }: Wanted & { search: Search; money: MoneyReader },
+): Promise<TreeTimeline> {
+  const id = parseConversationId(conversation)
+  const root = search.treeOf(id) ?? treeOf({ conversation: id, parent: null })
   const ofTree: TurnFilter = {
     ...filter,
     values: new Map(filter.values).set('tree', new Set([root])),
   }
   const fold = beginTree(root, limit)
-  const search = openSearch(log)
-  try {
-    await search.refresh()
-    await search.views(ofTree, (id, view) => addTurnToTree(fold, id, view))
-    if (fold.conversations.size === 0) search.assertKnown(ofTree)
-  } finally {
-    await search.close()
-  }
-  return treeTimeline(fold, await moneyReader(log).of([...fold.conversations.keys()]))
+  await search.views(ofTree, (id, view) => addTurnToTree(fold, id, view))
+  if (fold.conversations.size === 0 && search.behind === 0) search.assertKnown(ofTree)
+  return treeTimeline(fold, await money.of([...fold.conversations.keys()]))
 }
 
 /** Deeper lines have the same indent, so a line stays readable. */

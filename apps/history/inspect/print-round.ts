@@ -96,10 +96,12 @@ function waitsFor(round: RoundTimeline): string {
 /** Omits a single successful attempt. */
 function printAttempts(page: Page, attempts: AttemptTimeline[]): void {
   for (const [index, attempt] of attempts.entries()) {
-    const { end, failure, startedAt, endedAt, firstPartAt } = attempt
+    const { end, failure, startedAt, endedAt, firstPartAt, wait } = attempt
     const ran =
       startedAt !== null && endedAt !== null ? ` after ${elapsed(endedAt - startedAt)}` : ''
     const label = `attempt ${index + 1}`
+    if (wait !== undefined && startedAt !== null)
+      page.entry(4, label, `waited ${elapsed(startedAt - wait.at)}: ${wait.reason}`, 'faint')
     if (failure !== null) {
       const next = failure.retryable
         ? `; another may follow ${elapsed(failure.retryAfterMs)} later`
@@ -111,6 +113,8 @@ function printAttempts(page: Page, attempts: AttemptTimeline[]): void {
       page.entry(4, label, `answered${ran}, too late: another attempt answered first`, 'faint')
     else if (end === 'abandoned')
       page.entry(4, label, 'abandoned: it was stopped, or its process ended', 'warning')
+    else if (end === 'open' && wait !== undefined && startedAt === null)
+      page.entry(4, label, `waits about ${elapsed(wait.waitMs)}: ${wait.reason}`, 'warning')
     else if (end === 'open')
       page.entry(
         4,

@@ -3,11 +3,13 @@
 import { contentNote } from '../../../shared/contract/call/contents.ts'
 import type {
   LooseMessage,
+  RoundTimeline,
   SummaryTimeline,
   Timeline,
   TurnEnd,
   TurnTimeline,
 } from '../../../shared/view/timeline.ts'
+import { inputTokensOf } from '../../../shared/view/totals.ts'
 import { count, elapsed, instant, number } from '../../terminal/text/quantities.ts'
 import { factTexts } from '../facts-text.ts'
 import { createPage, type Page, type PageOptions } from './page.ts'
@@ -79,25 +81,40 @@ function printTurn(page: Page, turn: TurnTimeline): void {
   const facts = factTexts(turn.facts)
   if (facts.length > 0) page.entry(2, 'notable', facts.join('; '), 'warning')
   if (end === null) page.line(2, 'open: no end yet', 'warning')
-  else printEnd(page, end, rounds.at(-1)?.response?.text)
+  else printEnd(page, end, rounds)
 }
 
-/** `lastText`: the text of the last round. A reply equal to it is not printed again. */
+/** A reply equal to the text of the last round is not printed again. */
 function printEnd(
   page: Page,
   { outcome, class: failureClass, cap, reason, reply, totals }: TurnEnd,
-  lastText: string | undefined,
+  shown: readonly RoundTimeline[],
 ): void {
-  const { rounds, calls, inputTokens, outputTokens, wallMs } = totals
-  const tokens =
-    rounds > 0 && inputTokens + outputTokens === 0
-      ? 'tokens not known'
-      : `${number(inputTokens)} + ${number(outputTokens)} tokens`
+  const { rounds, calls, wallMs } = totals
+  const tokens = tokensText(totals, shown)
   const why = [failureClass, cap === null ? null : `cap: ${cap}`].filter((part) => part !== null)
   const after = `${outcome} after ${elapsed(wallMs)}${why.length === 0 ? '' : ` (${why.join(', ')})`}: ${reason}`
   page.line(2, after, outcome === 'answered' ? 'good' : 'bad')
-  if (reply !== lastText) page.quote(2, reply)
+  if (reply !== shown.at(-1)?.response?.text) page.quote(2, reply)
   page.entry(2, 'totals', `${count(rounds, 'round')}, ${count(calls, 'call')}, ${tokens}`, 'faint')
+}
+
+/** Its own, as in lists and trees, and those of agents that its calls ran. Without a round, only the sum is known. */
+function tokensText(
+  { rounds, inputTokens, outputTokens }: TurnEnd['totals'],
+  shown: readonly RoundTimeline[],
+): string {
+  if (rounds > 0 && inputTokens + outputTokens === 0) return 'tokens not known'
+  const usages = shown.flatMap(({ response }) => response?.usage ?? [])
+  const input = usages.reduce((sum, usage) => sum + inputTokensOf(usage), 0)
+  const output = usages.reduce((sum, usage) => sum + usage.outputTokens, 0)
+  const ofAgents = inputTokens + outputTokens - input - output
+  if (usages.length < rounds || ofAgents <= 0) return sumText(inputTokens, outputTokens)
+  return `${sumText(input, output)}, ${number(inputTokens - input)} + ${number(outputTokens - output)} of agents below`
+}
+
+function sumText(input: number, output: number): string {
+  return `${number(input)} + ${number(output)} tokens`
 }
 
 function printMessage(page: Page, { messageId, text, at, end }: LooseMessage): void {

@@ -34,7 +34,7 @@ import { conversationApi } from './conversation-routes.ts'
 import { operatorApi } from './operator-routes.ts'
 import type { ConversationsData, MeData } from './page/console-state.ts'
 import { bodyOf, isUnredacted, within } from './route-parts.ts'
-import { conversationsPage, filtersOf } from './state/conversations-page.ts'
+import { conversationsPage, filtersOf, treeData } from './state/conversations-page.ts'
 import { conversationEvents, stateEvents } from './state/live-events.ts'
 
 /** The files of the page. They hold no data. */
@@ -121,6 +121,11 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
     const page = await conversationsPage(parts, asked)
     const conversations = await withMoney(page.conversations, money)
     return context.json({ ...page, conversations } satisfies ConversationsData)
+  })
+
+  app.get(`${api}/tree`, async (context) => {
+    const id = parseConversationId(context.req.query('id') ?? '')
+    return context.json(await within(reports, () => treeData(id, { ...parts, money })))
   })
 
   app.post(`${api}/decide`, async (context) => {

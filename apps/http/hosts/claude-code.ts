@@ -8,13 +8,10 @@ import {
   type Host,
   type HostEvent,
   isSince,
-  postCommand,
+  postFunction,
   remedyOf,
-  timeoutSeconds,
 } from './host.ts'
 
-/** The first version whose HTTP hooks can deny a call when they fail (`onFailure`). */
-const closedHttpSince = '2.1.295'
 /** The oldest version that is known to have PostToolBatch. */
 export const batchSince = '2.1.152'
 
@@ -44,7 +41,7 @@ export const claudeCode: Host = {
   entries: (url, version) =>
     events
       .filter(({ kind }) => kind !== 'batch' || isSince(version, batchSince))
-      .map((event) => entryOf(event, url(event.kind), version)),
+      .map((event) => entryOf(event, url(event.kind))),
   unprotected: (version) => [
     'A call that breaks the schema of its tool reaches no hook before Claude Code refuses it itself. Weir sees it with the batch of its message.',
     'Hooks see no text, no thinking and no tokens: rules about them are off. Run weir proxy beside the hooks for these.',
@@ -55,23 +52,20 @@ export const claudeCode: Host = {
       : [
           `Before version ${batchSince} no hook shows a whole message: Weir never sees a call that breaks the schema of its tool, and cannot end a turn.`,
         ]),
-    ...(isSince(version, closedHttpSince)
-      ? []
-      : [
-          `Before version ${closedHttpSince} HTTP hooks let a call run when they fail. Weir installs commands, which need curl.`,
-        ]),
   ],
 }
 
 const groupOf = (hook: unknown) => ({ matcher: '*', hooks: [hook] })
 
-function entryOf(event: HostEvent, url: string, version: string | null): HookEntry {
+/** Commands: an HTTP hook lets a call run after an empty answer of any server. */
+function entryOf(event: HostEvent, url: string): HookEntry {
   const { kind } = event
-  if (kind !== 'end' && !isSince(version, closedHttpSince))
-    return commandEntry(claudeCode, event, url)
-  const hook =
-    kind === 'end' ? { type: 'command', command: noticeCommand(url) } : httpHook(event, url)
-  return { event: event.event, kind, group: groupOf(hook) }
+  if (kind !== 'end') return commandEntry(claudeCode, event, url)
+  return {
+    event: event.event,
+    kind,
+    group: groupOf({ type: 'command', command: noticeCommand(url) }),
+  }
 }
 
 /**
@@ -80,10 +74,5 @@ function entryOf(event: HostEvent, url: string, version: string | null): HookEnt
  */
 export function noticeCommand(url: string): string {
   const missing = `Weir does not answer, so no call could run. ${remedyOf(name)}`
-  return `t=$(${postCommand(url, 1)}) || { [ $? != 7 ] || t='${missing}'; }; [ -z "$t" ] || { printf '%s\\n' "$t" >&2; exit 1; }`
-}
-
-function httpHook(event: HostEvent, url: string): unknown {
-  const hook = { type: 'http', url, timeout: timeoutSeconds(event) }
-  return event.failsClosed ? { ...hook, onFailure: 'block' } : hook
+  return `${postFunction(url, 1)}; t=$(post 2>/dev/null) || { [ $? != 7 ] || t='${missing}'; }; [ -z "$t" ] || { printf '%s\\n' "$t" >&2; exit 1; }`
 }

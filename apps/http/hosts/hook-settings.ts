@@ -5,6 +5,7 @@
 // HOOK-SETTINGS-2. Removing installed hooks gives the earlier text, byte for byte, unless a part was
 //     empty or formatted unlike the rest.
 
+import { isDeepStrictEqual } from 'node:util'
 import { applyEdits, type FormattingOptions, modify } from 'jsonc-parser'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
@@ -62,6 +63,15 @@ export function installedIn(text: string, file: string): { events: string[]; url
     ),
   )
   return { events: [...new Set(found.map(({ event }) => event))], url: found[0]?.url ?? null }
+}
+
+/** Whether Weir's hooks in the text are these entries. Throws `settings.invalid`. */
+export function hasHooks(text: string, entries: readonly HookEntry[], file: string): boolean {
+  const groups = (settings: string) =>
+    Object.keys(hooksOf(settings, file) ?? {}).flatMap((event) =>
+      (groupsOf(settings, file, event) ?? []).map((group) => JSON.stringify([event, group])),
+    )
+  return isDeepStrictEqual(groups(text).sort(), groups(withHooks(text, entries, file)).sort())
 }
 
 /** The settings as a value. Throws `settings.invalid`. */

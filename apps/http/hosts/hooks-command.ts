@@ -9,12 +9,13 @@ import { unreachable } from '../../../shared/contract/stage.ts'
 import { hostTitle } from '../../../shared/hosts/hosts.ts'
 import { usageError } from '../../../shared/lib/errors.ts'
 import { writeWhole } from '../../../shared/lib/files/whole-file.ts'
-import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { objectIn } from '../../../shared/lib/json/json-object.ts'
 import { isConfirmed } from '../../terminal/confirmed.ts'
 import { printable, printableLines } from '../../terminal/text/printable.ts'
+import { markOf } from '../fronts/front-mark.ts'
 import { type HookKind, hookKinds } from '../fronts/hooks/hook-payload.ts'
 import { changedLines } from './changed-lines.ts'
-import { installedIn, settingsIn, withHooks, withoutHooks } from './hook-settings.ts'
+import { hasHooks, installedIn, settingsIn, withHooks, withoutHooks } from './hook-settings.ts'
 import type { Host, HostPlaces } from './host.ts'
 import { placeOfPlugin, pluginOf } from './host-plugins.ts'
 import { hostNamed, hosts } from './hosts.ts'
@@ -88,7 +89,7 @@ function refusePlugin(name: string, places: HostPlaces): void {
     )
 }
 
-/** The exit code: 0 if Weir's hooks or its plug-in are installed, otherwise 1. */
+/** The exit code: 0 if Weir's plug-in or the hooks of this version are installed, otherwise 1. */
 export async function showHooks(
   name: string,
   options: HooksOptions,
@@ -185,24 +186,28 @@ async function showState(
     return 1
   }
   line(`${file} has hooks of Weir for ${events.join(', ')}`)
+  const kinds = url.slice(0, url.lastIndexOf('/'))
+  const isCurrent = hasHooks(
+    text,
+    host.entries((kind) => `${kinds}/${kind}`, version),
+    file,
+  )
+  if (!isCurrent)
+    line(
+      `These hooks are not those of this version, and may accept the answer of any server. Install them again: weir hooks install ${host.name}`,
+    )
   line(await serverText(host, url))
   if (host.name === 'codex') line(await reviewText(program, file, folder))
   line('Not protected with this version:')
   for (const fact of [...host.unprotected(version), ...turnedOff(text, file)]) line(`- ${fact}`)
-  return 0
+  return isCurrent ? 0 : 1
 }
 
-/** Settings of the same file that turn hooks off. */
+/** A setting of the same file that turns hooks off. */
 function turnedOff(text: string, file: string): string[] {
-  const settings = settingsIn(text, file)
-  return [
-    ...(settings.disableAllHooks === true
-      ? ['disableAllHooks is true in this file: no hook runs.']
-      : []),
-    ...(Array.isArray(settings.allowedHttpHookUrls)
-      ? ['allowedHttpHookUrls is set in this file: add the URL of these hooks to it.']
-      : []),
-  ]
+  return settingsIn(text, file).disableAllHooks === true
+    ? ['disableAllHooks is true in this file: no hook runs.']
+    : []
 }
 
 async function reviewText(program: string, file: string, folder: string): Promise<string> {
@@ -222,6 +227,8 @@ async function serverText({ name }: Host, url: string): Promise<string> {
   switch (server) {
     case 'weir':
       return `Weir answers at ${origin}`
+    case 'foreign':
+      return `A Weir of another user answers at ${origin}: ${remedy} WEIR_PROOF=off in the environment of ${hostTitle(name)} accepts its answers.`
     case 'other':
       return `Another server answers at ${origin}, without the hooks of Weir: ${remedy}`
     case 'none':
@@ -231,14 +238,14 @@ async function serverText({ name }: Host, url: string): Promise<string> {
   }
 }
 
-/** `url`: of a hook. */
-export async function serverAt(url: string): Promise<'weir' | 'other' | 'none'> {
-  const signal = AbortSignal.timeout(1_000)
-  const answer = await fetch(url, { signal, redirect: 'manual' }).catch(() => undefined)
+/** `url`: of a hook. `foreign`: a Weir whose answers the hooks do not accept. */
+export async function serverAt(url: string): Promise<'weir' | 'foreign' | 'other' | 'none'> {
+  const answer = await markOf(url, AbortSignal.timeout(1_000)).catch(() => undefined)
   if (answer === undefined) return 'none'
-  const value: unknown = await answer.json().catch(() => undefined)
-  const listed = isObject(value) && Array.isArray(value.hooks) ? value.hooks : []
-  return hookKinds.every((kind) => listed.includes(kind)) ? 'weir' : 'other'
+  const listed = objectIn(answer.text)?.hooks
+  const isFront = Array.isArray(listed) && hookKinds.every((kind) => listed.includes(kind))
+  if (!isFront || answer.mark === 'none') return 'other'
+  return answer.mark === 'proved' ? 'weir' : 'foreign'
 }
 
 /** Without a slash at its end. Throws `usage`. */

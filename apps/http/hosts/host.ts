@@ -1,5 +1,6 @@
 // A host: an agent program of another maker with hooks that Weir can serve.
 
+import { markHeader, markName, nonceHeader, targetOf } from '../fronts/front-mark.ts'
 import type { HookKind } from '../fronts/hooks/hook-payload.ts'
 
 export type Scope = 'user' | 'project'
@@ -107,7 +108,7 @@ export function hookCommand({
   seconds: number
   failsClosed: boolean
 }): string {
-  const post = `${postCommand(url, seconds - 5)} -S`
+  const post = `${postFunction(url, seconds - 5)}; post`
   return failsClosed
     ? `${post} || { echo 'Weir does not answer, so this was stopped. ${remedyOf(host)}' >&2; exit 2; }`
     : `${post} || exit 1`
@@ -118,14 +119,27 @@ export function hookCommand({
  * (`weir hooks start`) and posts again. WEIR_COMMAND in the user's environment names another Weir.
  */
 function startingCommand({ url, weir }: { url: string; weir: string }): string {
-  const { origin } = new URL(url)
-  const start = `\${WEIR_COMMAND:-${weir}} hooks start --url ${origin}`
-  const post = `post() { printf %s "$event" | ${postCommand(url, 25)} -S; }`
+  const start = `\${WEIR_COMMAND:-${weir}} hooks start --url ${new URL(url).origin}`
   const denial = `{ echo 'Weir did not start, so this was stopped. Its reason is above.' >&2; exit 2; }`
-  return `event=$(cat); ${post}; post 2>/dev/null || { ${start} >&2 && post; } || ${denial}`
+  return `${postFunction(url, 25)}; post 2>/dev/null || { ${start} >&2 && post; } || ${denial}`
 }
 
-/** Posts its input and prints the answer. Its exit code is that of curl, which reports no error. */
-export function postCommand(url: string, secondsMax: number): string {
-  return `curl -q -s --fail --noproxy '*' --max-time ${secondsMax} -H 'content-type: application/json' --data-binary @- '${url}'`
+/**
+ * Reads the input, and defines `post`, which posts the input and prints the answer. Its exit code is that of
+ * curl, or 1 for an answer without Weir's mark (MARK-1).
+ */
+export function postFunction(url: string, secondsMax: number): string {
+  const { origin } = new URL(url)
+  const lines = `"$secret" "$nonce" '${targetOf(url)}' "$(printf %s "$event" | hex)" "$(printf %s "$body" | hex)" "$secret"`
+  return `event=$(cat); cr=$(printf '\\r'); \
+hex() { { sha256sum 2>/dev/null || shasum -a 256; } | cut -c1-64; }; \
+post() { \
+nonce=; proof=; secret=$(cat "\${XDG_STATE_HOME:-$HOME/.local/state}/weir/owner" 2>/dev/null); \
+[ -z "$secret" ] || [ "$WEIR_PROOF" = off ] || nonce=$(od -An -tx1 -N16 /dev/urandom | tr -d ' \\n'); \
+answer=$(printf %s "$event" | curl -q -s -S --fail -i --noproxy '*' --max-time ${secondsMax} \
+-H 'content-type: application/json' -H 'expect:' -H "${nonceHeader}: $nonce" --data-binary @- '${url}') || return; \
+body=\${answer#*"$cr"?"$cr"}; body=\${body#?}; \
+[ -z "$nonce" ] || proof=" $(printf '%s\\n' ${lines} | hex)"; \
+case $answer in *"${markHeader}: ${markName}$proof$cr"*) printf %s "$body";; \
+*) echo 'Another server answers at ${origin} in place of your Weir.' >&2; return 1;; esac; }`
 }

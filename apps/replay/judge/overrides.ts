@@ -1,13 +1,13 @@
 // The policy of a trace: the defaults, or the settings in force for a conversation of Weir, with
 // `--set` over both. Names, types and bounds are those of agent files.
 
-import { defaultPolicy } from '../../../shared/agents/agents.ts'
 import {
   type PolicyContent,
   policyKeys,
   readEntries,
 } from '../../../shared/agents/policy/entries.ts'
 import { overlaid } from '../../../shared/agents/policy/overlay.ts'
+import { defaultPolicy } from '../../../shared/agents/policy/policy.ts'
 import { entriesOf } from '../../terminal/policy-pairs.ts'
 import type { OwnSettings } from './scenario.ts'
 import type { Given } from './verdict.ts'

@@ -4,7 +4,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { appendFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import { defaultPolicy } from '../../../shared/agents/agents.ts'
+import { defaultPolicy } from '../../../shared/agents/policy/policy.ts'
 import { hostTitle } from '../../../shared/hosts/hosts.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'

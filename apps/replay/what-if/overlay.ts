@@ -1,8 +1,8 @@
 // Puts named settings over the policy of each round, and keeps all others.
 
-import { policyOf } from '../../../shared/agents/agents.ts'
 import { shadowedBy } from '../../../shared/agents/file/parts/settings-part.ts'
 import type { PolicyContent } from '../../../shared/agents/policy/entries.ts'
+import { policyOf } from '../../../shared/agents/policy/policy.ts'
 import type { Message, Policy } from '../../../shared/contract/messages.ts'
 
 /** There are few policies and many rounds. */

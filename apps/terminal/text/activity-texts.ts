@@ -9,6 +9,7 @@ import type {
   GuardVerdictGiven,
   InterventionRaised,
   ModelRetry,
+  ModelWaiting,
   PendingCall,
   RoundStarted,
   TurnFinished,
@@ -150,6 +151,11 @@ export function interventionText({ intervention: { rule, reason } }: Interventio
 /** `the provider answered 429, next attempt in 1.0 s`. */
 export function modelRetryText({ reason, waitMs }: ModelRetry): string {
   return `${printable(reason)}, next attempt ${waitMs === 0 ? 'at once' : `in ${waitText(waitMs)}`}`
+}
+
+export function modelWaitingText({ reason, ahead, waitMs }: ModelWaiting): string {
+  const others = ahead === 0 ? '' : `, ${ahead} requests earlier`
+  return `the request waits about ${waitText(waitMs)}: ${printable(reason)}${others}`
 }
 
 /** Whole seconds, because the wait is no measurement. */

@@ -23,6 +23,7 @@ import {
   guardVerdictText,
   interventionText,
   modelRetryText,
+  modelWaitingText,
   roundStartedText,
   totalsText,
 } from './activity-texts.ts'
@@ -174,6 +175,8 @@ function applyEvent(
         transcript: doing(transcript, 'asking', now),
         lines: linesOf(modelRetryText(event), 'warning'),
       }
+    case 'model-waiting':
+      return { transcript, lines: linesOf(modelWaitingText(event), 'faint') }
     case 'call-denied':
       return { transcript, lines: linesOf(callDeniedText(event), 'warning') }
     case 'intervention-raised':

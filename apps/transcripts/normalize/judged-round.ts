@@ -3,7 +3,7 @@
 
 import { accumulator } from '../../../services/accumulator/reducer.ts'
 import { validator } from '../../../services/validator/reducer.ts'
-import { defaultPolicy } from '../../../shared/agents/agents.ts'
+import { defaultPolicy } from '../../../shared/agents/policy/policy.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type {
   Declaration,

@@ -3,7 +3,7 @@
 
 import { AnswerWatch } from '../../../services/llm-gateway/degenerate/answer-watch.ts'
 import type { ProviderRecord } from '../../../services/llm-gateway/performer/providers/providers.ts'
-import { defaultSettings } from '../../../shared/agents/agents.ts'
+import { defaultSettings } from '../../../shared/agents/policy/policy.ts'
 import { argumentText } from '../../../shared/contract/call/call.ts'
 import type {
   ArgumentSource,

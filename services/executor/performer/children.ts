@@ -30,15 +30,17 @@ export function createChildren({ agents, context, ledgers }: ChildrenOptions): C
 
   return {
     async denialOf(task) {
-      const { tree: caps, timeoutMs, graceMs, startWithinMs } = task
+      const { tree: caps, timeoutMs, graceMs, startWithinMs, expiresAt } = task
       if (caps === null || !isChild(task)) return undefined
+      // A further try may start until then, and must find the place of a child that runs already.
+      const triesMs = Math.max(0, expiresAt - context.clock.now())
       return places.denialOf({
         round: roundIdOf(task),
         name: callKey(task),
         tree: treeNameOf(task),
         depth: lineOf(task).length,
         caps,
-        forMs: startWithinMs + timeoutMs + graceMs,
+        forMs: triesMs + startWithinMs + timeoutMs + graceMs,
       })
     },
 

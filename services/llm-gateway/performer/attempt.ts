@@ -10,8 +10,8 @@
 //     parts counts. So is an error of our own code: the round would wait for nothing (R8).
 // ATTEMPT-4. After its stop it writes nothing more, but for the failure if an operator's stop ended
 //     it. Earlier records are harmless: parts count only if a decision names them.
-// ATTEMPT-5. It waits for one of the process's stream places before it reads its history. That
-//     bounds the answers in memory. Waiting attempts are served in order.
+// ATTEMPT-5. It waits for its start in the line of the provider's account, then for one of the process's
+//     stream places. Only then it reads its history. So waiting attempts hold no history in memory.
 
 import { type Agent, type Agents, findTool, textCallsOf } from '../../../shared/agents/agents.ts'
 import { hasInForce } from '../../../shared/codec/codec.ts'
@@ -30,13 +30,19 @@ import type {
   Usage,
 } from '../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
-import { tenantOf } from '../../../shared/contract/tenant.ts'
+import { tenantOf, type WeightOf } from '../../../shared/contract/tenant.ts'
 import { originKey } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { lazyChild, type WorkLog } from '../../../shared/lib/log/lazy-log.ts'
 import type { Slots } from '../../../shared/lib/slots.ts'
 import { version } from '../../../shared/lib/version.ts'
+import {
+  type AccountLines,
+  freeSlot,
+  type Slot,
+  unknownEnd,
+} from '../../../shared/runtime/budgets/account-lines.ts'
 import type { LedgerReader } from '../../../shared/runtime/budgets/ledger-reader.ts'
 import { stopOfTurn } from '../../../shared/runtime/settings/stops.ts'
 import { type Failed, failedBy, type ProviderRequest } from '../../../shared/wire/exchange.ts'
@@ -55,6 +61,7 @@ import {
 import { type Answer, PartWriter, streamAnswer } from './answer.ts'
 import { type BudgetsInForce, withTreeCaps } from './budgets/in-force.ts'
 import { type Reservation, reserve, usedNothing } from './budgets/reservation.ts'
+import { slotEndOf, slotOf } from './budgets/slot.ts'
 import { readContents } from './contents.ts'
 import { earlierTexts } from './echo-check.ts'
 import { withSummary } from './history-summary.ts'
@@ -92,6 +99,8 @@ export type GatewayOptions = {
    * `limits.modelStreamsMax`.
    */
   streams?: Slots
+  /** The shares of tenants that wait for one account. Default: all are equal. */
+  weightOf?: WeightOf | undefined
 }
 
 /** The shared state of a process's attempts. */
@@ -102,6 +111,9 @@ export type Gateway = GatewayOptions & {
   summaries: WrittenSummaries
   /** The reservations under budgets, read once for all partitions of the process. */
   ledgers: LedgerReader
+  /** The lines of providers' accounts. */
+  lines: AccountLines
+  weightOf: WeightOf
 }
 
 /** `opened`: resolves when model-opened is acknowledged (LLM-GATEWAY-PERFORMER-3). */
@@ -116,20 +128,25 @@ export async function runAttempt(
   const { conversation, turn, round } = task.request
   const id = { conversation, turn, round, attempt: context.randomId() }
   const log = lazyChild(context.log, id)
-  const free = await streamPlace(gateway.streams, conversation, stop)
-  const attempt: Attempt = { gateway, context, opened, task, stop, id, log }
+  const { agents, lines, weightOf, streams } = gateway
+  const agent = agents.get(task.request.agent)
+  const slot = await slotOf({ lines, context, agent, task, attempt: id.attempt, weightOf, stop })
+  const own: Attempt = { gateway, context, opened, task, stop, id, log, slot: slot ?? freeSlot }
+  const free = slot === undefined ? stopped : await streamPlace(streams, conversation, stop)
   if (free !== stopped) {
     try {
-      const observed = await observe(attempt)
+      const observed = await observe(own)
       if (observed !== undefined && !stop.aborted) return void (await observed.write())
     } catch (error) {
-      if (!stop.aborted) await writeBroken(attempt, error)
+      if (!stop.aborted) await writeBroken(own, error)
     } finally {
       free()
+      await own.slot.settle(unknownEnd)
     }
   }
+  await own.slot.settle(unknownEnd)
   const why: unknown = stop.reason
-  if (why instanceof StoppedByOperator) await writeStopped(attempt, why)
+  if (why instanceof StoppedByOperator) await writeStopped(own, why)
 }
 
 async function writeStopped(attempt: Attempt, { stop }: StoppedByOperator): Promise<void> {
@@ -186,6 +203,8 @@ type Attempt = {
   stop: AbortSignal
   id: AttemptId
   log: WorkLog
+  /** Its start in the line of the provider's account. */
+  slot: Slot
 }
 
 /**
@@ -194,6 +213,7 @@ type Attempt = {
  */
 async function observe(attempt: Attempt): Promise<Ending | undefined> {
   const { context, stop, id } = attempt
+  if (attempt.slot.isRefused) return ending(attempt, attemptFailed(attempt, tooManyWait))
   const ready = await orStopped(stop, prepare(attempt))
   if (ready === stopped) return undefined
   if (ready.kind === 'failed') return ending(attempt, attemptFailed(attempt, ready))
@@ -251,6 +271,7 @@ async function requestModel(attempt: Attempt, ready: Ready): Promise<Ending | un
     return undefined
   }
   noteOutcome(gateway.forms, sent, answer)
+  const settled = attempt.slot.settle(slotEndOf(answer))
   const ended = answer.kind === 'failed' ? answer : failureOf(answer)
   if (ended === undefined) {
     const { usage } = answer as Answer
@@ -260,6 +281,7 @@ async function requestModel(attempt: Attempt, ready: Ready): Promise<Ending | un
     return { write: () => Promise.all([reservation.settle(boundedUsage(usage)), end.write()]) }
   }
   if (usedNothing(ended, finished.parts)) await reservation?.release()
+  await settled // before the round's next attempt
   const failed = await afterShortening(shorteningOf(attempt), ready.agent, ready.shortened, ended)
   if (stop.aborted) return undefined
   return ending(attempt, attemptFailed(attempt, failed, sent), finished)
@@ -526,6 +548,12 @@ function boundedUsage({
     cacheWriteTokens: bounded(cacheWriteTokens),
   }
 }
+
+const tooManyWait = failedBy(
+  'provider.unavailable',
+  'transient',
+  `${limits.slotsWaitingMax} requests wait for the account of this provider`,
+)
 
 const cutOff = failedBy(
   'provider.stream',

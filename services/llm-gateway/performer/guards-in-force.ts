@@ -3,7 +3,7 @@
 // do not affect the round. Agent files and messages cannot change the guards: otherwise the author
 // of a message could remove them.
 
-import { policyOf } from '../../../shared/agents/agents.ts'
+import { policyOf } from '../../../shared/agents/policy/policy.ts'
 import { approvalGuard } from '../../../shared/contract/guard/approval-guard.ts'
 import { registrationFault } from '../../../shared/contract/guard/guard-registration.ts'
 import { limits } from '../../../shared/contract/limits.ts'

@@ -2,7 +2,7 @@
 // the round, so no later stage looks anything up (R2). Neither an agent file nor a message can
 // raise a cap.
 
-import { policyOf } from '../../../shared/agents/agents.ts'
+import { policyOf } from '../../../shared/agents/policy/policy.ts'
 import type { OperatorLimits, Policy } from '../../../shared/contract/messages.ts'
 import { lowestCaps } from '../../../shared/contract/turn/caps.ts'
 

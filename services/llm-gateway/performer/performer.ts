@@ -10,6 +10,7 @@
 import { limits } from '../../../shared/contract/limits.ts'
 import type { PolicyRecord, StartPerformer } from '../../../shared/contract/performer.ts'
 import { createSlots } from '../../../shared/lib/slots.ts'
+import { createAccountLines } from '../../../shared/runtime/budgets/account-lines.ts'
 import { createLedgerReader } from '../../../shared/runtime/budgets/ledger-reader.ts'
 import { createStopWatch } from '../../../shared/runtime/settings/stop-watch.ts'
 import { stopOfTurn } from '../../../shared/runtime/settings/stops.ts'
@@ -34,7 +35,9 @@ export function startGateway(options: GatewayOptions): StartPerformer<AttemptTas
     forms: createAcceptedForms(),
     summaries: new Map(),
     ledgers: createLedgerReader(),
+    lines: createAccountLines(),
     ...options,
+    weightOf: options.weightOf ?? (() => 1),
   }
   return (context) => {
     const { historyIdleMs } = options
@@ -48,7 +51,7 @@ export function startGateway(options: GatewayOptions): StartPerformer<AttemptTas
       hasWork: () => running.size > 0,
       found: stopNow,
     })
-    const ledgers = gateway.ledgers.join()
+    const readers = [gateway.ledgers.join(), gateway.lines.join()]
     let isClosed = false
     /** Resolves when model-opened of the newest rounds is acknowledged. */
     let opened = Promise.withResolvers<void>()
@@ -98,7 +101,7 @@ export function startGateway(options: GatewayOptions): StartPerformer<AttemptTas
         for (const { stop } of rounds.values()) stop?.abort(noLongerWanted)
         rounds.clear()
         await Promise.all([expiry?.stop(), ...running])
-        ledgers.leave()
+        for (const reader of readers) reader.leave()
       },
     }
   }

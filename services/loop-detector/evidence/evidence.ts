@@ -23,10 +23,12 @@ import { isGuest } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
 import { echoOf } from '../meaning/echo.ts'
-import { emptyHandedAnswer } from '../meaning/empty-handed.ts'
+import { emptyHandedAnswer, isEmptyHanded } from '../meaning/empty-handed.ts'
 import { reportedFailure } from '../meaning/reported-failure.ts'
 import { withoutInventedNames } from '../meaning/sql.ts'
+import { isScroll } from '../meaning/step.ts'
 import { isBrief } from '../waiting/sleep.ts'
+import { isSteady } from '../waiting/steady.ts'
 import {
   isInputEmpty,
   looksAtSession,
@@ -224,7 +226,7 @@ function callEvidence(
   declaration: Declaration | undefined,
   denial: Denial | undefined,
 ): CallEvidence {
-  const { read, tool, mutates, guess, progress, wait, sleeps } = waitEvidence(
+  const { read, tool, mutates, guess, progress, isUp, wait, sleeps } = waitEvidence(
     call,
     result,
     declaration,
@@ -248,9 +250,12 @@ function callEvidence(
   const key = fingerprint('arguments', call.name, isEcho ? 'echo' : read.canonical)
   // A look at a thing that is over is no wait, so its answer counts like any other.
   // The name of a tool for input says nothing about a call without one, which reads a text.
-  const isVainInput = failure === undefined && progress === 'over' && waitsByInput(read.value)
+  const isVainInput =
+    isUp || (failure === undefined && progress === 'over' && waitsByInput(read.value))
   const isVainSleep = guess.effect === 'waits' && waits === 'look' && !sleeps
-  const effect = isVainInput || isVainSleep || isEcho ? 'reads' : guess.effect
+  const isVainScroll = isScroll({ tool, raw: call.raw }) && isEmptyHanded(text)
+  const isVain = isVainInput || isVainSleep || isVainScroll
+  const effect = isVain || isEcho ? 'reads' : guess.effect
   const freeText = guess.freeText || isVainInput
   const resultKey = isEcho
     ? fingerprint('result', tool, 'echo')
@@ -299,7 +304,8 @@ export function waitEvidence(call: Call, result: CallResult, declaration: Declar
   const mutates = declaration?.hints?.mutates ?? null
   const guess = operationOf(tool, read.value, mutates)
   const isOk = result.status === 'ok'
-  const progress = isOk ? progressIn(read.value, result.text) : 'over'
+  const isUp = isOk && looksAtSession(read.value) && isSteady(result.text)
+  const progress = isOk && !isUp ? progressIn(read.value, result.text) : 'over'
   const wait = waitOf(tool, read.value, {
     progress,
     text: result.text,
@@ -308,7 +314,7 @@ export function waitEvidence(call: Call, result: CallResult, declaration: Declar
   })
   const { waits } = guess
   const sleeps = isOk && (waits === 'only' || (waits === 'look' && progress !== 'over'))
-  return { read, tool, mutates, guess, progress, wait, sleeps }
+  return { read, tool, mutates, guess, progress, isUp, wait, sleeps }
 }
 
 /** Whether its answer may be about another thing: a look, and no action that was queued. */

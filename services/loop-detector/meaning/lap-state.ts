@@ -7,7 +7,8 @@
 // LAP-STATE-2. So a port or a code that the model chose is a question: the next one may differ. A
 //     call that starts a server on it has the answer in its own result.
 // LAP-STATE-3. A reference in arguments is its place in the newest result that has references.
-// LAP-STATE-4. Linear in the beginning of the text. Most texts fail the first test.
+// LAP-STATE-4. The restarts and ages of a thing that crashes grow with each lap by themselves.
+// LAP-STATE-5. Linear in the beginning of the text. Most texts fail the first test.
 
 import { randomName, randomPart, withoutRandom } from '../evidence/random-suffix.ts'
 import { mayHaveReferences, referenceIn } from './page-reference.ts'
@@ -52,13 +53,15 @@ export function mayHoldStates(text: string): boolean {
   return (
     (separator.test(head) && hint.test(head)) ||
     (head.includes('-') && randomPart.test(head)) ||
+    crash.test(head) ||
     mayHaveReferences(head)
   )
 }
 
 /** A result without its states, and the states, which later calls of the lap may send. */
 export function withoutStates(text: string): { text: string; states: string[] } {
-  const head = decoded(text.slice(0, charsMax))
+  const whole = decoded(text.slice(0, charsMax))
+  const head = crash.test(whole) ? withoutRestarts(whole) : whole
   const states: string[] = []
   const noted = (_: string, before: string, value: string) => {
     if (states.length < valuesMax) states.push(value)
@@ -114,6 +117,24 @@ function decoded(text: string): string {
   return text.replace(/%(?:25)?(?:3A|2F|3D|26|3F)/gi, (code) =>
     String.fromCharCode(Number.parseInt(code.slice(-2), 16)),
   )
+}
+
+const crash = /restart|back-?off|errored|OOMKilled/i
+const restarts = /(restart(?:s|_?count| count(?:er is at)?)?"?[:=]? ?)\d+|\(x\d+ over \w+\)/gi
+/** In a row with such a state: numbers, but no exit code. At the end of a row: the age. */
+const counts = /(?<![\w.(/-])\d+(?![\w./)-])/g
+const ages = /(?: {2,}|"age" ?: ?")\d+[smhdwy](?:\d+[smh])?(?=$|")/gm
+/** The process in a line of syslog. */
+const processOfLine = /(?<=\w\[)\d+(?=\]:)/g
+
+function withoutRestarts(text: string): string {
+  return text
+    .replace(restarts, `$1${mark}`)
+    .replace(ages, ` ${mark}`)
+    .replace(processOfLine, mark)
+    .split('\n')
+    .map((row) => (crash.test(row) ? row.replace(counts, mark) : row))
+    .join('\n')
 }
 
 /** Not a plain word or a small number: somebody chose the state `open`. */

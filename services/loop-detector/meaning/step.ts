@@ -4,9 +4,8 @@
 
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { wordsOf } from '../evidence/effect.ts'
-import type { CallEvidence } from '../evidence/evidence.ts'
 
-type Sent = Pick<CallEvidence, 'tool' | 'value' | 'text'>
+type Sent = { tool: string; value: unknown; text: string }
 
 export function isStep({ tool, value, text }: Sent): boolean {
   if (text.length >= viewCharsMin || !isObject(value)) return false
@@ -16,6 +15,11 @@ export function isStep({ tool, value, text }: Sent): boolean {
     words.some((word) => keyboards.has(word)) &&
     Object.values(value).some((member) => typeof member === 'string' && movingKey.test(member))
   )
+}
+
+/** Whether a call only moves the view. The view shows whether something came. */
+export function isScroll({ tool, raw }: { tool: string; raw: string }): boolean {
+  return /scroll/i.test(tool) || (raw.includes('scroll') && /"action" ?: ?"scroll/.test(raw))
 }
 
 /** Longer answers show what the step led to. */

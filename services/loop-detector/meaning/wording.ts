@@ -30,8 +30,8 @@ function patternIn(command: string): string {
     : (command.split(/\s+/).find((word, index) => index > 0 && !word.startsWith('-')) ?? '')
 }
 
-/** A word may begin with a number, and has a letter. */
-function wordsIn(pattern: string): string[] {
+/** The beginnings of the words. A word may begin with a number, and has a letter. */
+export function wordsIn(pattern: string): string[] {
   const words = pattern
     .slice(0, patternCharsMax)
     .replace(/([a-z\d])([A-Z])/g, '$1 $2')

@@ -8,6 +8,8 @@
 // NOVELTY-3. A result that only reports no change ("already up to date") is no change.
 // NOVELTY-4. A changing call that is new only by the id of a process is no new call: the next `kill`
 //     may differ in words. The same holds for the random name of a thing that the call makes.
+// NOVELTY-5. A new view of a known subject is no news if it has known pieces only. So a check in
+//     another spelling is no change.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { remember, touch } from '../../../shared/lib/recency.ts'
@@ -17,6 +19,8 @@ import { masked } from '../evidence/mask.ts'
 import { withoutRandom } from '../evidence/random-suffix.ts'
 import { withoutStamps } from '../evidence/stamp.ts'
 import { textHash } from '../evidence/text-hash.ts'
+import { isScroll } from '../meaning/step.ts'
+import { addPieces, viewOf } from './pieces.ts'
 
 export type Novelty = {
   /**
@@ -31,6 +35,9 @@ export type Novelty = {
   plain: Set<number>
   /** By changing call: its rewordings since the latest new change. */
   reworded: Map<string, number>
+  /** Pieces of views, and their subjects (pieces.ts). */
+  pieces: Set<number>
+  subjects: Set<string>
 }
 
 export type News = {
@@ -47,8 +54,12 @@ export type News = {
    * a failed call is worth another try.
    */
   change: boolean
-  /** Every call of the round had its result before in the turn. */
+  /** Every call of the round had its result before in the turn, or shows known pieces only. */
   known: boolean
+  /** A view has a new piece, or a success without pieces a new result. */
+  piece: boolean
+  /** New calls whose views have known pieces only. */
+  old: CallEvidence[]
 }
 
 export function emptyNovelty(): Novelty {
@@ -59,6 +70,8 @@ export function emptyNovelty(): Novelty {
     words: new Set(),
     plain: new Set(),
     reworded: new Map(),
+    pieces: new Set(),
+    subjects: new Set(),
   }
 }
 
@@ -70,20 +83,30 @@ export function newsOf(novelty: Novelty, calls: CallEvidence[]): News {
     answer: false,
     change: false,
     known: calls.length > 0,
+    piece: false,
+    old: [],
   }
   for (const call of calls) {
     const isNewOutcome = remember(novelty.outcomes, call.outcome, limits.loopSeenMax)
-    if (isNewOutcome) news.known = false
+    const sight = sightOf(novelty, call)
+    if (sight === 'old') news.old.push(call)
+    else if (isNewOutcome) news.known = false
+    if (sight === 'new') news.piece = true
     // A wait, an echo, a failure without a reason and a denied call bring no news, in any words.
     if (call.effect === 'waits' || call.isEcho || call.isDenied || call.failure?.kind === 'bare')
       continue
     const isNewText = remember(novelty.texts, call.result, limits.loopSeenMax)
     if (isNewText) news.text = true
-    if (isNewText && call.failure === undefined) news.answer = true
+    if (isNewText && call.failure === undefined) {
+      news.answer = true
+      if (sight === 'none') news.piece = true
+    }
     // The same error for other arguments is no news. The same answer may be: two questions can have
     // one answer.
-    if (call.failure === undefined ? isNewOutcome : isNewText) news.outcome = true
+    if (call.failure === undefined ? isNewOutcome && !isScroll(call) : isNewText)
+      news.outcome = true
     if (call.failure !== undefined || call.reported !== undefined || call.poll) continue
+    if (sight === 'old' && call.effect === 'changes') continue
     const isNewCall = remember(novelty.calls, call.key, limits.loopSeenMax)
     const isNewChange =
       call.effect === 'changes'
@@ -93,6 +116,16 @@ export function newsOf(novelty: Novelty, calls: CallEvidence[]): News {
   }
   if (news.change) news.text = true
   return news
+}
+
+/** `known`: a known call, or a known answer to a call with another subject. */
+function sightOf(novelty: Novelty, call: CallEvidence): 'none' | 'new' | 'old' | 'known' {
+  const view = viewOf(call)
+  if (view === undefined) return 'none'
+  const isOtherSubject = remember(novelty.subjects, view.subject, limits.loopSeenMax)
+  if (addPieces(novelty.pieces, view)) return 'new'
+  if (novelty.calls.has(call.key)) return 'known'
+  return isOtherSubject && novelty.texts.has(call.result) ? 'known' : 'old'
 }
 
 function isNewWithoutStamps(

@@ -61,12 +61,12 @@ type Ladder = { action: InterventionAction | 'none' }
 
 export const cycle: Rule<Memory> = {
   name: 'cycle',
-  version: 6,
+  version: 7,
   kind: 'tool_loop',
   thresholds: ['loop.cycleLaps'],
   description: 'Rounds come back in the same order, with the same results.',
   firesWhen:
-    '2 to 12 rounds come in the same order with the same results, for the 3rd lap. States, codes, nonces, chosen ports, random hosts and signatures may differ',
+    '2 to 12 rounds come in the same order with the same results, for the 3rd lap. States, codes, nonces, chosen ports, random hosts, signatures, and the restarts and ages of a thing that crashes may differ',
   endedBy: 'a round that breaks the order, after which laps count again',
   sentence: 'went round in a circle',
   initial: () => ({
@@ -172,7 +172,7 @@ function printOf(
     const own = failure === undefined ? result.states : []
     const sent = withoutSentStates(raw, states, { own, page })
     given.push(...result.states)
-    if (sent.text === raw && result.states.length === 0) return outcome
+    if (sent.text === raw && result.text === text) return outcome
     statesFrom = Math.min(statesFrom, sent.oldest)
     const status = failure === undefined ? 'ok' : 'failed'
     return fingerprint('round', tool, sent.text, status, masked(result.text))

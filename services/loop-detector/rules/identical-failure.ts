@@ -12,18 +12,10 @@
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { LoopThresholds } from '../../../shared/contract/messages.ts'
-import { remember, touch } from '../../../shared/lib/recency.ts'
+import { remember } from '../../../shared/lib/recency.ts'
 import { identicalFailure as textOf } from '../../../shared/model-texts/interventions.ts'
 import type { CallEvidence, Failure } from '../evidence/evidence.ts'
-import {
-  addMatch,
-  climb,
-  emptyStreak,
-  found,
-  roundsText,
-  type Streak,
-  weightiest,
-} from '../ladder.ts'
+import { type CountedStreak, climb, counted, found, roundsText, weightiest } from '../ladder.ts'
 import {
   newErrorsRounds,
   sameErrorRoundsMax,
@@ -32,15 +24,14 @@ import {
 } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
-type FailureStreak = Streak & {
+type FailureStreak = CountedStreak & {
   tool: string
   /** By the names of tools; empty: none. */
   service: string
   /** Those of its calls. Only a streak across tools has several. */
   operations: Set<string>
   kind: Failure['kind']
-  /** Rounds with the failure, and the ones of them in which it was not transient. */
-  rounds: number
+  /** Rounds in which it was not transient. */
   firmRounds: number
   /**
    * The values of the call that the error repeats, if any, and whether they differed in the streak.
@@ -70,7 +61,7 @@ export const identicalFailure: Rule<Memory> = {
   sentence: 'kept making the same failing call',
   initial: () => ({ byArguments: new Map(), byError: new Map(), byService: new Map() }),
 
-  judge(memory, { round, calls, news }, { loop }) {
+  judge(memory, { calls, news }, { loop }) {
     if (news.change) {
       memory.byArguments.clear()
       memory.byError.clear()
@@ -81,13 +72,13 @@ export const identicalFailure: Rule<Memory> = {
     for (const call of calls) {
       const { failure } = call
       if (failure === undefined) continue
-      if (count(memory.byArguments, call.key, call, failure, round))
+      if (count(memory.byArguments, call.key, call, failure))
         findings.push(...byArguments(memory, call, failure, loop))
-      if (failure.key !== undefined && count(memory.byError, failure.key, call, failure, round))
+      if (failure.key !== undefined && count(memory.byError, failure.key, call, failure))
         findings.push(...byError(memory, call, failure, failure.key, loop))
       if (
         failure.service !== undefined &&
-        count(memory.byService, failure.service.key, call, failure, round)
+        count(memory.byService, failure.service.key, call, failure)
       )
         findings.push(...byService(memory, failure, failure.service.key, loop))
     }
@@ -112,32 +103,21 @@ function onSuccess(
 }
 
 /** False: a sibling already counts for this round. */
-function count(
-  streaks: Streaks,
-  key: string,
-  call: CallEvidence,
-  failure: Failure,
-  round: number,
-): boolean {
-  const known = streaks.get(key)
-  if (known?.round === round) return false
+function count(streaks: Streaks, key: string, call: CallEvidence, failure: Failure): boolean {
   const { tool, operation } = call
-  const streak = known ?? {
-    ...emptyStreak(),
+  const streak = counted(streaks, key, call, {
     tool,
     service: failure.service?.name ?? '',
-    operations: new Set(),
+    operations: new Set<string>(),
     kind: failure.kind,
-    rounds: 0,
     firmRounds: 0,
     echoed: failure.echoed,
     namesValues: false,
-    known: new Set(),
+    known: new Set<string>(),
     recurs: false,
     roundsAtLast: 0,
-  }
-  addMatch(streak, call)
-  streak.rounds += 1
+  })
+  if (streak === undefined) return false
   if (failure.kind !== 'transient') streak.firmRounds += 1
   if (failure.echoed !== streak.echoed) streak.namesValues = true
   remember(streak.operations, operation, limits.loopStreaksMax)
@@ -145,7 +125,6 @@ function count(
   const isNewError = remember(streak.known, `${failure.whole}`, limits.loopStreaksMax)
   streak.recurs = !isNewCall || !isNewError
   Object.assign(streak, { tool, kind: failure.kind, echoed: failure.echoed })
-  touch(streaks, key, streak, limits.loopStreaksMax)
   return true
 }
 

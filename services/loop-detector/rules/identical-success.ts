@@ -8,18 +8,15 @@
 // IDENTICAL-SUCCESS-4. A reported failure that may clear has the bound of reported-failure. A step
 //     (step.ts) has the doubled limit.
 
-import { limits } from '../../../shared/contract/limits.ts'
-import { touch } from '../../../shared/lib/recency.ts'
 import { noProgress, finding as texts } from '../../../shared/model-texts/interventions.ts'
 import { type CallEvidence, isWaiting } from '../evidence/evidence.ts'
-import { addMatch, emptyStreak, found, roundsText, type Streak, weightiest } from '../ladder.ts'
+import { type CountedStreak, counted, found, roundsText, weightiest } from '../ladder.ts'
 import { isStep } from '../meaning/step.ts'
 import { stepRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
-type SuccessStreak = Streak & {
-  /** Rounds with this call and this result, and the ones of them without a sleep before. */
-  rounds: number
+type SuccessStreak = CountedStreak & {
+  /** Rounds without a sleep before. */
   impatientRounds: number
   /** The number of rounds with a sleep, as of the newest of them. */
   sleeps: number
@@ -29,7 +26,7 @@ type Memory = { sleeps: number; streaks: Map<string, SuccessStreak> }
 
 export const identicalSuccess: Rule<Memory> = {
   name: 'identical-success',
-  version: 6,
+  version: 7,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description: 'The same call keeps succeeding with the same result.',
@@ -46,28 +43,18 @@ export const identicalSuccess: Rule<Memory> = {
     for (const call of calls) {
       if (call.failure !== undefined || isWaiting(call)) continue
       if (call.reported?.kind === 'transient') continue
-      const { streak, isAfterSleep } = countCall(memory, call)
+      const { sleeps } = memory
+      const isAfterSleep = sleeps > (memory.streaks.get(call.outcome)?.sleeps ?? sleeps)
+      const streak = counted(memory.streaks, call.outcome, call, { impatientRounds: 0, sleeps })
+      if (streak === undefined) continue
+      if (!isAfterSleep) streak.impatientRounds += 1
+      streak.sleeps = sleeps
       if (isAfterSleep || streak.impatientRounds < loop.identicalSuccesses) continue
       if (streak.impatientRounds >= stepRoundsMax(loop) || !isStep(call))
         findings.push(finding(streak, call))
     }
     return weightiest(findings)
   },
-}
-
-function countCall(
-  memory: Memory,
-  call: CallEvidence,
-): { streak: SuccessStreak; isAfterSleep: boolean } {
-  const known = memory.streaks.get(call.outcome)
-  const streak = known ?? { ...emptyStreak(), rounds: 0, impatientRounds: 0, sleeps: memory.sleeps }
-  const isAfterSleep = memory.sleeps > streak.sleeps
-  addMatch(streak, call)
-  streak.rounds += 1
-  if (!isAfterSleep) streak.impatientRounds += 1
-  streak.sleeps = memory.sleeps
-  touch(memory.streaks, call.outcome, streak, limits.loopStreaksMax)
-  return { streak, isAfterSleep }
 }
 
 function finding(streak: SuccessStreak, call: CallEvidence): Finding {

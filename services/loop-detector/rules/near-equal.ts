@@ -12,19 +12,19 @@
 // NEAR-EQUAL-5. For a call whose result repeats its one text, each number is a stamp (echo.ts).
 
 import { limits } from '../../../shared/contract/limits.ts'
-import { remember, touch } from '../../../shared/lib/recency.ts'
+import { remember } from '../../../shared/lib/recency.ts'
 import { noProgress, finding as texts } from '../../../shared/model-texts/interventions.ts'
 import type { CallEvidence } from '../evidence/evidence.ts'
 import { fingerprint } from '../evidence/fingerprint.ts'
 import { masked, withoutEchoes } from '../evidence/mask.ts'
 import { withoutNewIds } from '../evidence/new-ids.ts'
 import { isMessage, withoutMessageId, withoutStamps } from '../evidence/stamp.ts'
-import { addMatch, emptyStreak, found, type Streak, weightiest } from '../ladder.ts'
+import { type CountedStreak, counted, found, weightiest } from '../ladder.ts'
 import { mayHaveReferences } from '../meaning/page-reference.ts'
 import { sameAnswerRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
-type NearStreak = Streak & { rounds: number; calls: Set<string> }
+type NearStreak = CountedStreak & { calls: Set<string> }
 
 /** `known`: calls without their stamps, with their results. */
 type Memory = { known: Set<string>; streaks: Map<string, NearStreak> }
@@ -42,7 +42,7 @@ export const nearEqual: Rule<Memory> = {
   sentence: 'made no progress',
   initial: () => ({ known: new Set(), streaks: new Map() }),
 
-  judge(memory, { round, calls }, { loop }) {
+  judge(memory, { calls }, { loop }) {
     const seen = calls.filter(({ isDenied, effect }) => !isDenied && effect !== 'waits').map(nearOf)
     // No early exit: each call must become known.
     let isNew = false
@@ -52,13 +52,10 @@ export const nearEqual: Rule<Memory> = {
     for (const one of seen) {
       const { call, near, isStamped } = one
       if (!isStamped || call.poll) continue
-      const streak = memory.streaks.get(near) ?? { ...emptyStreak(), rounds: 0, calls: new Set() }
-      if (!remember(streak.calls, call.outcome, limits.loopStreaksMax) || streak.round === round)
-        continue
-      addMatch(streak, call)
-      streak.rounds += 1
-      touch(memory.streaks, near, streak, limits.loopStreaksMax)
-      if (streak.rounds >= sameAnswerRoundsMax(loop)) findings.push(finding(streak, one))
+      const known = memory.streaks.get(near)
+      if (known && !remember(known.calls, call.outcome, limits.loopStreaksMax)) continue
+      const streak = counted(memory.streaks, near, call, { calls: new Set([call.outcome]) })
+      if (streak && streak.rounds >= sameAnswerRoundsMax(loop)) findings.push(finding(streak, one))
     }
     return weightiest(findings)
   },

@@ -1,6 +1,6 @@
-// Rounds in a row in which every call and its result already occurred in the turn. Examples are
-// guesses among known answers, known pages in another order, a restart with the same moves. The
-// other rules count one call, one answer or one order. This one counts any mixture.
+// Rounds in a row that bring only known calls with known results, or views of known pieces
+// (novelty.ts). Examples are guesses among known answers, known pages in another order, edits that
+// undo each other. The other rules count one call, one answer or one order. This one counts any mixture.
 //
 // NOTHING-NEW-1. A round with a call that waits ends the streak, because the agent waits. A
 //     failure that may clear neither counts nor ends it. The same holds for rounds without calls.
@@ -31,12 +31,12 @@ const noStreak = (): Row => ({ streak: emptyStreak(), rounds: 0, first: '', isMi
 
 export const nothingNew: Rule<Memory> = {
   name: 'nothing-new',
-  version: 2,
+  version: 3,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description: 'Rounds in a row bring only calls with results that the turn already had.',
   firesWhen:
-    'different calls bring only results that they already had in the turn, for the 8th round in a row',
+    'different calls bring only results that they already had in the turn, for the 8th round in a row. Known lines, links and checks in another order, range or spelling count too',
   endedBy:
     'a new call or result, or a call that waits; the first replay of a set-up after a restart does not count',
   sentence: 'repeated known calls with known results',

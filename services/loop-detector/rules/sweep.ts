@@ -1,69 +1,36 @@
 // Reads that differ and bring nothing new: windows of a file that was read before, searches with
 // known hits only.
 //
-// RULES-SWEEP-1. Lines count: a result with one line that is new in the turn ends the streak. So
-//     does a change, and any other new result of its tool.
-// RULES-SWEEP-2. Only reads with long results of several lines count. identical-success has the
-//     repeats of one call, same-answer those of one answer.
+// RULES-SWEEP-1. Pieces count (pieces.ts): a view with one piece that is new in the turn ends the
+//     streak. So does a change, and any other new result.
+// RULES-SWEEP-2. Only new calls count. identical-success has the repeats of one call, same-answer
+//     those of one answer about different subjects.
 
 import { limits } from '../../../shared/contract/limits.ts'
-import { remember } from '../../../shared/lib/recency.ts'
 import { noProgress, finding as texts } from '../../../shared/model-texts/interventions.ts'
-import type { CallEvidence } from '../evidence/evidence.ts'
-import { textHash } from '../evidence/text-hash.ts'
 import { addMatch, emptyStreak, found, type Streak } from '../ladder.ts'
 import { sameAnswerRoundsMax } from '../patience.ts'
 import type { Rule } from '../rule.ts'
 
-/**
- * `lines`: hashes of the lines in results. `results`: whole results of other calls. A forgotten
- * entry seems new again, which errs on the harmless side.
- */
-type Memory = {
-  lines: Set<number>
-  results: Set<string>
-  calls: Set<string>
-  streak: Streak
-  rounds: number
-}
+type Memory = { streak: Streak; rounds: number }
+
+const noStreak = (): Memory => ({ streak: emptyStreak(), rounds: 0 })
 
 export const sweep: Rule<Memory> = {
   name: 'sweep',
-  version: 4,
+  version: 5,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description: 'Different reads bring no new line.',
-  firesWhen: 'different reads bring no new line for the 8th time',
+  firesWhen: 'different reads bring no new line and no new link for the 8th time',
   endedBy: 'a line that is new in the turn, another new result, or a change',
   sentence: 'kept reading lines that it had already read',
-  initial: () => ({
-    lines: new Set(),
-    results: new Set(),
-    calls: new Set(),
-    streak: emptyStreak(),
-    rounds: 0,
-  }),
+  initial: noStreak,
 
-  judge(memory, { round, calls, news }, { loop }) {
-    if (news.change) Object.assign(memory, { streak: emptyStreak(), rounds: 0 })
-    const old: CallEvidence[] = []
-    let isNew = false
-    for (const call of calls) {
-      if (!sweeps(call)) {
-        if (call.failure === undefined && remember(memory.results, call.result, limits.loopSeenMax))
-          isNew = true
-        continue
-      }
-      const isOther = remember(memory.results, call.result, limits.loopSeenMax)
-      if (addLines(memory, call.text)) isNew = true
-      else if (isOther && remember(memory.calls, call.key, limits.loopSeenMax)) old.push(call)
-    }
-    if (isNew) {
-      Object.assign(memory, { streak: emptyStreak(), rounds: 0 })
-      return undefined
-    }
-    const [first] = old
-    if (first === undefined) return undefined
+  judge(memory, { round, news }, { loop }) {
+    if (news.change || news.piece) Object.assign(memory, noStreak())
+    const [first] = news.old
+    if (first === undefined || news.piece) return undefined
     addMatch(memory.streak, first)
     memory.rounds += 1
     if (memory.rounds < sameAnswerRoundsMax(loop)) return undefined
@@ -76,27 +43,4 @@ export const sweep: Rule<Memory> = {
       ),
     })
   },
-}
-
-const charactersMin = 24
-
-function sweeps({ failure, effect, poll, text }: CallEvidence): boolean {
-  return (
-    failure === undefined &&
-    effect === 'reads' &&
-    !poll &&
-    text.length >= charactersMin &&
-    text.trim().includes('\n')
-  )
-}
-
-/** Whether a line is new. The lines beyond the maximum count as new. */
-function addLines({ lines }: Memory, text: string): boolean {
-  const all = text.split('\n', limits.loopLinesMax + 1)
-  let isNew = all.length > limits.loopLinesMax
-  for (const line of all.slice(0, limits.loopLinesMax)) {
-    const plain = line.trim()
-    if (plain !== '' && remember(lines, textHash(plain), limits.loopLinesMax)) isNew = true
-  }
-  return isNew
 }

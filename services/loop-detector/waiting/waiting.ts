@@ -67,7 +67,7 @@ const commands = new Set(['command', 'cmd', 'script', 'code', 'url', 'query', 'p
 const sessionName =
   /^(?:(?:\w{0,16}[_-]?)?(?:session|shell|bash|process|proc|terminal|exec|execution|job|task|run|agent|cell|build|operation|workflow|deployment)s?[_-]?(?:ids?|name)?|p?id)$/i
 const waitName =
-  /^(?:delay|wait(?:[_-]?(?:for|time(?:out)?|until|completion))?)(?:[_-]?(?:ms|sec(?:ond)?s?))?$/i
+  /^(?:delay|wait(?:[_-]?(?:for|time(?:out)?|until|up_?to|completion))?)(?:[_-]?(?:ms|sec(?:ond)?s?))?$/i
 
 function hasCommand(value: unknown): boolean {
   if (!isObject(value)) return false

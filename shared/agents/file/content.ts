@@ -105,6 +105,13 @@ export type ModelContent = {
   headers?: Record<string, string | undefined>
   toolCalls?: 'native' | 'text'
   endMark?: 'missing'
+  limits?: LimitsContent
+}
+
+export type LimitsContent = {
+  requestsAtOnce?: number
+  requestsPerMinute?: number
+  tokensPerMinute?: number
 }
 
 export type ToolContent = LabelsContent & {

@@ -4,9 +4,9 @@
 import type { Policy } from '../../contract/messages.ts'
 import { lowestCaps } from '../../contract/turn/caps.ts'
 import { lowestTreeCaps } from '../../contract/turn/tree-caps.ts'
-import { policyOf } from '../agents.ts'
 import { shadowedBy } from '../file/parts/settings-part.ts'
 import type { PolicyContent } from './entries.ts'
+import { policyOf } from './policy.ts'
 
 /** The result has its own version. It is the given policy itself if nothing differs. */
 export function overlaid(

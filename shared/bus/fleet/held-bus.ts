@@ -12,6 +12,7 @@ import { limits } from '../../contract/limits.ts'
 import type { FleetFormat } from '../../contract/messages.ts'
 import { fleetFormatKey, fleetPinKey } from '../../contract/topology.ts'
 import { pause } from '../../lib/pause.ts'
+import { onceAnswered } from '../once-answered.ts'
 import { noneIfUnreadable } from './schemas-in-log.ts'
 
 /** The record in force. Undefined: none was written, so format 1 is in force. */
@@ -45,7 +46,7 @@ export async function heldBus(bus: Bus, topicPrefix: string, log: Logger): Promi
   const topic = `${topicPrefix}policies`
   const place = { topic, partition: 0, signal: closed.signal }
   hold(holder, 1)
-  await readFormat().catch(async (error: unknown) => {
+  await onceAnswered(bus, readFormat).catch(async (error: unknown) => {
     await close()
     throw error
   })

@@ -65,7 +65,7 @@ const marksMax = 16
 type Secret = string
 
 /** Undefined: the home folder cannot be written, or another user can read the secret. */
-function ownSecret(): Secret | undefined {
+export function ownSecret(): Secret | undefined {
   try {
     const state = stateFolder()
     const file = join(state, 'weir', 'owner')

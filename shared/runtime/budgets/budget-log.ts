@@ -1,4 +1,4 @@
-// The topic `budgets` on a bus: the records of each tenant in its partition.
+// The topic `budgets` on a bus: the records of each tenant and account in their partition.
 
 import { followSince } from '../../bus/range.ts'
 import type { Bus, RecordToAppend } from '../../contract/bus.ts'
@@ -24,16 +24,17 @@ export function budgetLog({
   const topic = `${topicPrefix}budgets`
   let partitions: number | undefined
 
-  async function partitionOfTenant(tenant: string): Promise<number> {
+  async function partitionOfKey(key: string): Promise<number> {
     partitions ??= (await bus.ends(topic)).length
     if (partitions === 0) throw new WeirError('bus.topic-missing', `the topic ${topic} is missing`)
-    return partitionOf(tenant, partitions)
+    return partitionOf(key, partitions)
   }
 
   return {
-    partitionOf: partitionOfTenant,
-    async append(tenant, message) {
-      const partition = await partitionOfTenant(tenant)
+    partitionOf: partitionOfKey,
+    salt: async () => JSON.stringify([topic, await bus.topicId?.(topic)]),
+    async append(key, message) {
+      const partition = await partitionOfKey(key)
       const record = toRecord({ topic, partition, message })
       const [appended] = await writeObservation(bus, [record], log)
       if (appended === undefined)

@@ -2,7 +2,7 @@
 // CHILD-PLACES-1. A child starts only after its reservation was read back as granted (R6). A further try
 //     of the same call reserves under the same name, so the child counts once.
 // CHILD-PLACES-2. A place comes back when the log has the end of the call. Without that, the place lapses
-//     with the time of the call.
+//     when no try of the call may run any more.
 
 import { type CallEnding, deniedAs } from '../../contract/call/call-endings.ts'
 import type { RoundId } from '../../contract/ids.ts'
@@ -16,7 +16,7 @@ import { tooDeep, treeUnreadable } from '../../model-texts/trees.ts'
 import type { LedgerReader } from './ledger-reader.ts'
 import { budgetsOfChild, treeReason, treeText } from './tree-budgets.ts'
 
-/** `name`: of its call. `depth`: 1 below the root. `forMs`: the longest time that its call may run. */
+/** `name`: of its call. `depth`: 1 below the root. `forMs`: the longest time until no try of its call runs. */
 export type Child = {
   round: RoundId
   name: string

@@ -18,7 +18,10 @@ export type RunGuardOptions = {
   instruments?: GuardInstruments | undefined
 }
 
-/** Its topic must exist (guard-registry.ts). The subscription's `failed` rejects when it stops. */
+/**
+ * Its topic must exist (guard-registry.ts). The subscription's `failed` rejects when it stops. Throws
+ * `settings.invalid` if records are signed, and this process cannot check the ends that the guard sees.
+ */
 export async function runGuard(
   guard: AnyGuard,
   { bus, topicPrefix, log, instruments }: RunGuardOptions,
@@ -29,6 +32,8 @@ export async function runGuard(
   const subscription = await bus.subscribe({
     group: `${topicPrefix}guard.${guard.name}`,
     topic: `${topicPrefix}rounds-cleared`,
+    // A verdict starts no forged round. A forged end could make a guard allow a genuine one.
+    takesUnproved: guard.external === true || guard.seesEnds !== true,
     async assign(assignment) {
       const committed =
         assignment.committed ?? (await answeredSoFar(guard.name, topic, assignment, bus))

@@ -1,7 +1,7 @@
 // The stops that concern a turn, among the operator's records of the table `policies`.
 // STOPS-2. A stop of an agent or a conversation holds also for the turns that its calls led to.
 
-import { policyOf } from '../../agents/agents.ts'
+import { policyOf } from '../../agents/policy/policy.ts'
 import type { ConversationId } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'
 import type { Policy, StopInForce } from '../../contract/messages.ts'

@@ -1,6 +1,6 @@
 // The faults of Anthropic and of Bedrock, each with an error that was seen.
 
-import type { Faults } from '../faults/faults.ts'
+import type { Faults, LimitHeaders } from '../faults/faults.ts'
 
 export const anthropicFaults: Faults = {
   'context-full': [
@@ -28,5 +28,17 @@ export const anthropicFaults: Faults = {
     /\beach thinking block must contain\b/i,
   ],
   refused: ['billing_error'],
+  limited: [429, 'rate_limit_error', 'throttlingException', 'ThrottlingException'],
+  overloaded: [529, 'overloaded_error'],
   missing: [/\bexpected `?thinking`? or `?redacted_thinking`?,? but found\b/i],
 }
+
+export const anthropicLimits: readonly LimitHeaders[] = [
+  'requests',
+  'tokens',
+  'input-tokens',
+  'output-tokens',
+].map((what) => ({
+  remaining: `anthropic-ratelimit-${what}-remaining`,
+  reset: `anthropic-ratelimit-${what}-reset`,
+}))

@@ -1,5 +1,4 @@
 // Amazon Bedrock's Converse and ConverseStream. Requests and answers are judged in the terms of Messages.
-// `InvokeModel` has the body of each model's vendor, and is not judged.
 
 import { isObject } from '../../lib/json/json-object.ts'
 import { decodedPart } from '../../lib/text/decoded-part.ts'
@@ -18,7 +17,7 @@ const request: RequestFormat = {
   ],
   withoutCalls: ['POST /model/*/count-tokens'],
   history: 'messages',
-  model: (path) => decodedPart(/\/model\/([^/?]+)\/converse/i.exec(path)?.[1] ?? ''),
+  model: modelIn,
   program: ['system', 'toolConfig'],
   outputLimits: ({ inferenceConfig }) => [maxTokensIn(inferenceConfig)],
   elsewhere: ({ promptVariables }) => (promptVariables === undefined ? undefined : 'prompt'),
@@ -37,6 +36,11 @@ const request: RequestFormat = {
     },
     withoutCalls: () => [], // Bedrock refuses a history with calls without its tools.
   },
+}
+
+/** The model in a path of Bedrock. */
+export function modelIn(path: string): string {
+  return decodedPart(/\/model\/([^/?]+)\/(converse|invoke)/i.exec(path)?.[1] ?? '')
 }
 
 function maxTokensIn(config: unknown): unknown {

@@ -12,6 +12,10 @@ export type Meaning =
   | Exclude<ReasoningRefusal, 'none'>
   /** An unpaid bill, not a rate. */
   | 'spent'
+  /** A limit of the account for a time: of requests or tokens. */
+  | 'limited'
+  /** The provider has too much work for now. */
+  | 'overloaded'
   /** The request, for another reason. */
   | 'refused'
   /** The request was valid and the model's output was not, so the next response may be good. */
@@ -20,6 +24,9 @@ export type Meaning =
 /** The sign of an error: its HTTP status, its type or code, or the wording of its message. */
 export type Sign = number | string | RegExp
 export type Faults = Readonly<Partial<Record<Meaning, readonly Sign[]>>>
+
+/** The headers of one limit: the amount left, and the time of its reset. */
+export type LimitHeaders = { remaining: string; reset: string }
 
 /** The places of reasoning in a history. Not settings such as `reasoning_effort`. */
 export const reasoningPlace = String.raw`(?:reasoning_content|reasoning_details|reasoning(?![\w.]*effort)|thinking|thought_signature|extra_content|encrypted_content|(?<=[.'"\x60])phase)`

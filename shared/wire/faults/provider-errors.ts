@@ -1,7 +1,7 @@
 // Classifies errors between gateway and provider: whether a retry can help, and when. Never passes
 // on an SDK's text, which may quote a URL or a key. The provider's message is passed on, bounded.
 
-import type { FailureClass } from '../../contract/messages.ts'
+import type { FailureClass, SlotRefusal } from '../../contract/messages.ts'
 import { type ErrorCode, WeirError } from '../../lib/errors.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { type Failed, failedBy } from '../exchange.ts'
@@ -28,6 +28,7 @@ export function httpFailure(
     ...transient('provider.unavailable', reason),
     retryable: headers?.get('x-should-retry') !== 'false',
     retryAfterMs: retryHint({ status, headers, statement }),
+    ...refusedForNow(reported),
     ...whatIsRefused(false, reported),
   }
 }
@@ -112,7 +113,18 @@ export function reportedError({ type, words, message, refused }: SentError): Fai
   if (hasMeaning('declined', reported)) return contentDeclined(reason)
   const what = whatIsRefused(refused, reported)
   if (refused) return { ...refusal('refused', reason), ...what }
-  return { ...transient('provider.stream', reason), retryAfterMs: waitIn(statement), ...what }
+  const retryAfterMs = waitIn(statement)
+  return {
+    ...transient('provider.stream', reason),
+    retryAfterMs,
+    ...refusedForNow(reported),
+    ...what,
+  }
+}
+
+function refusedForNow(reported: Reported): { refusedBy?: SlotRefusal } {
+  if (hasMeaning('overloaded', reported)) return { refusedBy: 'overload' }
+  return hasMeaning('limited', reported) ? { refusedBy: 'limit' } : {}
 }
 
 /** The changes that may help: new ids in the history, other reasoning, or plain text. */

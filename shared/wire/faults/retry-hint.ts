@@ -2,6 +2,8 @@
 // reducer bounds the value (retryDelay), and a number that cannot be a wait is ignored.
 
 import type { Milliseconds } from '../../lib/clock.ts'
+import { anthropicLimits } from '../anthropic/faults.ts'
+import { openaiLimits } from '../openai/faults.ts'
 
 /**
  * Prefers `retry-after-ms`, then `retry-after` in seconds or as a date. After a 429 come the resets
@@ -61,28 +63,28 @@ function untilDate(
 
 // ── Exhausted limits ──
 
-/** The headers of one limit: the amount left, and the time of its reset. */
-const limitHeaders: { remaining: string; reset: string }[] = [
-  ...['requests', 'tokens'].map((what) => ({
-    remaining: `x-ratelimit-remaining-${what}`,
-    reset: `x-ratelimit-reset-${what}`,
-  })), // OpenAI, Azure, Groq
-  ...['requests', 'tokens', 'input-tokens', 'output-tokens'].map((what) => ({
-    remaining: `anthropic-ratelimit-${what}-remaining`,
-    reset: `anthropic-ratelimit-${what}-reset`,
-  })),
-  { remaining: 'x-ratelimit-remaining', reset: 'x-ratelimit-reset' }, // OpenRouter and many gateways
-  { remaining: 'ratelimit-remaining', reset: 'ratelimit-reset' },
-]
+const limitHeaders = [...openaiLimits, ...anthropicLimits]
 
 /**
  * The longest wait among the exhausted limits. A limit with an amount left did not cause the
  * refusal, and its reset may be hours away.
  */
 function untilReset(headers: Headers | undefined): Milliseconds | null {
+  return longestReset(headers, (left) => left === null || left === 0)
+}
+
+/** How long an accepted request leaves nothing of a limit, by its headers. 0: no limit is exhausted. */
+export function exhaustedMs(headers: Headers): Milliseconds {
+  return longestReset(headers, (left) => left === 0) ?? 0
+}
+
+function longestReset(
+  headers: Headers | undefined,
+  isExhausted: (left: number | null) => boolean,
+): Milliseconds | null {
   const waits = limitHeaders.flatMap(({ remaining, reset }) => {
     const left = numberOf(headers?.get(remaining))
-    const wait = left === null || left === 0 ? resetOf(headers?.get(reset), headers) : null
+    const wait = isExhausted(left) ? resetOf(headers?.get(reset), headers) : null
     return wait === null ? [] : [wait]
   })
   return waits.length === 0 ? null : Math.max(...waits)

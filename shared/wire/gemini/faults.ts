@@ -9,6 +9,7 @@ export const geminiFaults: Faults = {
     /function (?:call|response) turn comes immediately after/i,
   ],
   damaged: [near('(?:corrupt(?:ed)?|invalid|not valid)', 'thought[ _]signature')],
+  limited: ['RESOURCE_EXHAUSTED'],
   unsigned: [
     near('missing', 'thought_signature'), // Function call is missing a thought_signature in functionCall parts.
   ],

@@ -1,7 +1,7 @@
 // The faults of OpenAI, of Azure, and of the servers of Chat Completions, each with an error that was
 // seen.
 
-import { type Faults, near, reasoningPlace } from '../faults/faults.ts'
+import { type Faults, type LimitHeaders, near, reasoningPlace } from '../faults/faults.ts'
 
 export const openaiFaults: Faults = {
   'context-full': [
@@ -67,5 +67,15 @@ export const openaiFaults: Faults = {
     'invalid_request_error BadRequestError authentication_error AuthenticationError permission_error not_found_error NotFoundError ' +
     'insufficient_quota invalid_api_key model_not_found context_length_exceeded content_policy_violation'
   ).split(' '),
+  limited: [429, 'rate_limit_exceeded'],
   output: ['tool_use_failed', 'json_validate_failed', 'output_parse_failed'],
 }
+
+export const openaiLimits: readonly LimitHeaders[] = [
+  ...['requests', 'tokens'].map((what) => ({
+    remaining: `x-ratelimit-remaining-${what}`,
+    reset: `x-ratelimit-reset-${what}`,
+  })), // OpenAI, Azure, Groq
+  { remaining: 'x-ratelimit-remaining', reset: 'x-ratelimit-reset' }, // OpenRouter and many gateways
+  { remaining: 'ratelimit-remaining', reset: 'ratelimit-reset' },
+]

@@ -22,7 +22,7 @@ import {
 } from '../../../apps/service/setting-command.ts'
 import { stopChange } from '../../../apps/service/stops/change.ts'
 import { stopListOf } from '../../../apps/service/stops/list.ts'
-import { defaultPolicy } from '../../../shared/agents/agents.ts'
+import { defaultPolicy } from '../../../shared/agents/policy/policy.ts'
 import { encode } from '../../../shared/codec/codec.ts'
 import { removedSettings } from '../../../shared/runtime/settings/removed-settings.ts'
 import {

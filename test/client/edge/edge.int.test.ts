@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { openEdge } from '../../../client/edge/edge.ts'
-import { defaultSettings } from '../../../shared/agents/agents.ts'
+import { defaultSettings } from '../../../shared/agents/policy/policy.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import { decode, encode } from '../../../shared/codec/codec.ts'
 import type { Bus, StoredRecord } from '../../../shared/contract/bus.ts'

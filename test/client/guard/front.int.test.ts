@@ -236,6 +236,20 @@ describe('before the model', () => {
     expect(written.at(-1)).toMatchObject({ phase: 'before_model' })
   })
 
+  it('sends the results of the last known round, whose request had no answer, before a round that the log does not know', async () => {
+    const { written, thread } = await scripted((message) =>
+      isRound(message) || message.phase === 'running'
+        ? []
+        : [advice({ requestId: message.requestId, unknown: message.keys.slice(1) })],
+    )
+    await thread({ waitMs: 50 }).beforeModel(asked([read(0), read(1)]))
+    const [first] = (written[0] as GuestResults).keys
+    expect(written.slice(1, 3)).toMatchObject([
+      { phase: 'running', results: [{ key: first, callId: 'call_0', text: 'content 0' }] },
+      { type: 'guest-round', after: first },
+    ])
+  })
+
   it('sends no second large round before the first is over', async () => {
     const { written, thread } = await scripted((message) =>
       isRound(message) || message.phase === 'running'
@@ -287,6 +301,31 @@ describe('before the model', () => {
 
 describe('after the model', () => {
   const request = asked([])
+  const answering = (message: Written): Message[] =>
+    isRound(message)
+      ? [started(message.key), verdicts(1, 'allow')]
+      : [advice({ requestId: message.requestId })]
+
+  it('sends results before its round if no answered request has shown them', async () => {
+    const { written, thread } = await scripted(answering)
+    await thread().afterModel(answerOf(asked([read(0)]), read(1)))
+    expect(written).toMatchObject([
+      { phase: 'running', results: [{ callId: 'call_0', text: 'content 0' }] },
+      { type: 'guest-round' },
+    ])
+    const [results, round] = written as [GuestResults, GuestRound]
+    expect(results.results[0]?.key).toBe(round.after)
+  })
+
+  it('sends no results again that an answered request has shown', async () => {
+    const { written, threads } = await scripted(answering)
+    const said = asked([read(0)])
+    const front = threads()
+    await front().beforeModel(said)
+    await front().afterModel(answerOf(said, read(1)))
+    expect(written.map(({ type }) => type)).toEqual(['guest-results', 'guest-round'])
+  })
+
   const both = { text: '', calls: [...read(0).calls, ...read(1).calls] }
 
   it('returns the newest verdicts on its own round once no call waits', async () => {

@@ -1,6 +1,6 @@
 // A guest of a data folder under the caps of its tree.
 
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
@@ -54,6 +54,26 @@ async function verdictsOn(conversation: GuestConversation, said: Said, before: S
 
 const atOnce = (max: number) =>
   `Not run: at most ${max} agents below the first one may run at once, and as many run now. Wait for the result of one of them, then make this call again if you still need it.`
+
+const guide = readFileSync(new URL('../../../docs/guides/trees.md', import.meta.url), 'utf8')
+
+describe('the agent file of the guide of trees', () => {
+  it('starts 3 of a storm of 24 agents', async () => {
+    const [, name = '', file = ''] =
+      /^```yaml\n# agents\/([\w-]+\.yaml)\n(.*?)^```$/ms.exec(guide) ?? []
+    writeFileSync(join(folder, name), file)
+    guard = await openGuard({
+      agent: join(folder, name),
+      answerWithinMs: waitMaxMs,
+      dataFolder: join(folder, 'data'),
+    })
+    const conversation = guard.conversation('s')
+    await conversation.beforeModel(asked())
+    const verdicts = await verdictsOn(conversation, storm(24))
+    expect(verdicts.filter((verdict) => verdict === 'allow')).toHaveLength(3)
+    expect(new Set(verdicts)).toEqual(new Set(['allow', atOnce(3)]))
+  })
+})
 
 describe('a guest whose tree is full', () => {
   it('starts 3 of a storm of 24, and another one after a result', async () => {

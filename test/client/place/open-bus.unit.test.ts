@@ -5,9 +5,9 @@ import type { Logger } from 'pino'
 import {
   endsOnceAnswered,
   keepPartitionCount,
-  onceAnswered,
   partitionCount,
 } from '../../../client/place/open-bus.ts'
+import { onceAnswered } from '../../../shared/bus/once-answered.ts'
 import type { PartitionEnds, RecordToAppend } from '../../../shared/contract/bus.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Clock } from '../../../shared/lib/clock.ts'

@@ -154,7 +154,7 @@ describe('fakeClock', () => {
       const turn = ask('Do I need a coat?')
       await until(async () => model.requests.length === 1)
       await until(async () => {
-        clock.advance(1000)
+        clock.advance(10_000)
         return model.requests.length === 2
       })
       const { reply, outcome } = await turn.finished

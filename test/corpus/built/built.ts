@@ -6,6 +6,8 @@ import { hostLoops } from './host-loops.ts'
 import { hostWork } from './host-work.ts'
 import { renamedLoops } from './renamed-loops.ts'
 import { renamedWork } from './renamed-work.ts'
+import { rewordedLoops } from './reworded-loops.ts'
+import { rewordedWork } from './reworded-work.ts'
 import { slowLoops, variedLoops } from './varied-loops.ts'
 
 export const built: Scenario[] = [
@@ -13,7 +15,9 @@ export const built: Scenario[] = [
   ...slowLoops,
   ...hostLoops,
   ...renamedLoops,
+  ...rewordedLoops,
   ...honestWork,
   ...hostWork,
   ...renamedWork,
+  ...rewordedWork,
 ]

@@ -42,6 +42,16 @@ describe('the checker of stops', () => {
     expect(await problems(runWith({ ...agent, name: 'other' }, 5_000))).toEqual([])
   })
 
+  it('reports a tool of a stopped conversation, and of an agent below it', async () => {
+    const tree: Stop = { scope: 'conversation', name: 'c', from: 200 }
+    expect(await problems(runWith(tree, 5_000))).toHaveLength(1)
+    expect(await problems(runWith({ ...tree, name: 'd' }, 5_000))).toEqual([])
+    const below = runWith(tree, 100)
+    const call = JSON.stringify(['call/c/0/1/0~2', 0, 1, 0])
+    below.starts.push({ call, tool: 'pay', process: 'executor-1#1', at: 5_000 })
+    expect(await problems(below)).toHaveLength(1)
+  })
+
   it('reports a model request of a stopped agent that reached the provider', async () => {
     const run = runWith({ scope: 'all', name: '', from: 0 }, 100)
     const place = { conversation: 'c', turn: 0, round: 1, attempt: 'a' }

@@ -1,7 +1,7 @@
 // A round's records for tests of the accumulator, from the events of a stream.
 
 import { accumulator, type OpenRound } from '../../../services/accumulator/reducer.ts'
-import { defaultPolicy } from '../../../shared/agents/agents.ts'
+import { defaultPolicy } from '../../../shared/agents/policy/policy.ts'
 import type {
   ModelFinished,
   ModelOpened,

@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { conversation } from '../../../services/conversation/reducer.ts'
-import { declarationHash, defaultPolicy } from '../../../shared/agents/agents.ts'
+import { declarationHash } from '../../../shared/agents/agents.ts'
+import { defaultPolicy } from '../../../shared/agents/policy/policy.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { AgentSettings, Caps, UserMessage } from '../../../shared/contract/messages.ts'
 import type { Output } from '../../../shared/contract/stage.ts'

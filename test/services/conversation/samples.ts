@@ -1,7 +1,7 @@
 // The records that the conversation reads, with defaults for the fields that a test does not set.
 
 import { conversation } from '../../../services/conversation/reducer.ts'
-import { defaultSettings } from '../../../shared/agents/agents.ts'
+import { defaultSettings } from '../../../shared/agents/policy/policy.ts'
 import type {
   AgentSettings,
   Call,

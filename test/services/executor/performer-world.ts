@@ -5,7 +5,8 @@
 import { executor } from '../../../services/executor/reducer.ts'
 import type { ExecutorTask } from '../../../services/executor/tasks.ts'
 import type { Turn } from '../../../services/executor/turn.ts'
-import { type Agents, defaultSettings } from '../../../shared/agents/agents.ts'
+import type { Agents } from '../../../shared/agents/agents.ts'
+import { defaultSettings } from '../../../shared/agents/policy/policy.ts'
 import type {
   CallsStopped,
   Cancel,

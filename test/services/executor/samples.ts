@@ -1,7 +1,7 @@
 // Records of one turn of conversation `c`, with a call of a tool that must not run twice and one of
 // a tool that may.
 
-import { defaultPolicy } from '../../../shared/agents/agents.ts'
+import { defaultPolicy } from '../../../shared/agents/policy/policy.ts'
 import type {
   Call,
   CallResult,

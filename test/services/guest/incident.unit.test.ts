@@ -1,7 +1,7 @@
 // A guest through all stages that judge it, from its front's records to advice and verdicts.
 
 import { describe, expect, it } from '@jest/globals'
-import { defaultSettings } from '../../../shared/agents/agents.ts'
+import { defaultSettings } from '../../../shared/agents/policy/policy.ts'
 import type { GuardInForce, GuestAdvice, Message } from '../../../shared/contract/messages.ts'
 import { of, openGuestWorld } from './guest-world.ts'
 import { conversation, policyWith, request, result, results, round } from './samples.ts'

@@ -1,6 +1,6 @@
 // The records that the stage guest reads, with defaults for the fields that a test does not set.
 
-import { defaultSettings, policyOf } from '../../../shared/agents/agents.ts'
+import { defaultSettings, policyOf } from '../../../shared/agents/policy/policy.ts'
 import type {
   AgentSettings,
   Call,

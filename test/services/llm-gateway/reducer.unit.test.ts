@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { llmGateway } from '../../../services/llm-gateway/reducer.ts'
-import { defaultPolicy, defaultSettings, policyOf } from '../../../shared/agents/agents.ts'
+import { defaultPolicy, defaultSettings, policyOf } from '../../../shared/agents/policy/policy.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type {
   AttemptFailed,

@@ -2,7 +2,8 @@
 // provider's stream read to its end.
 
 import type { Provider } from '../../../services/llm-gateway/performer/providers/providers.ts'
-import { type Agent, defaultSettings, type Tool } from '../../../shared/agents/agents.ts'
+import type { Agent, Tool } from '../../../shared/agents/agents.ts'
+import { defaultSettings } from '../../../shared/agents/policy/policy.ts'
 import type {
   Call,
   CallResult,

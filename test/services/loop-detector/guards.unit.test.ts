@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { loopDetector } from '../../../services/loop-detector/reducer.ts'
-import { defaultPolicy } from '../../../shared/agents/agents.ts'
+import { defaultPolicy } from '../../../shared/agents/policy/policy.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { GuardInForce, GuardWish, RoundChecked } from '../../../shared/contract/messages.ts'
 import { at, given } from '../../support/given.ts'

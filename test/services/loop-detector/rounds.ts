@@ -2,7 +2,7 @@
 // does not set.
 
 import { loopDetector } from '../../../services/loop-detector/reducer.ts'
-import { defaultPolicy } from '../../../shared/agents/agents.ts'
+import { defaultPolicy } from '../../../shared/agents/policy/policy.ts'
 import type {
   Call,
   CallResult,

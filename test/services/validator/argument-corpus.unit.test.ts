@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import { accumulator } from '../../../services/accumulator/reducer.ts'
-import { defaultPolicy } from '../../../shared/agents/agents.ts'
+import { defaultPolicy } from '../../../shared/agents/policy/policy.ts'
 import { argumentText } from '../../../shared/contract/call/call.ts'
 import { readArguments } from '../../../shared/contract/identity/arguments.ts'
 import type {

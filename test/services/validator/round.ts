@@ -1,7 +1,7 @@
 // Proposed rounds for tests of the validator, and the validator's answers.
 
 import { validator } from '../../../services/validator/reducer.ts'
-import { defaultPolicy } from '../../../shared/agents/agents.ts'
+import { defaultPolicy } from '../../../shared/agents/policy/policy.ts'
 import type {
   Call,
   Declaration,

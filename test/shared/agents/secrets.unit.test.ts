@@ -1,11 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import {
-  type Agents,
-  defaultSettings,
-  type Model,
-  type ToolRun,
-} from '../../../shared/agents/agents.ts'
-import { keysOfModel, secretsOf } from '../../../shared/agents/secrets.ts'
+import type { Agents, Model, ToolRun } from '../../../shared/agents/agents.ts'
+import { defaultSettings } from '../../../shared/agents/policy/policy.ts'
+import { keysOfModel, secretsOf, secretsOfEnvironment } from '../../../shared/agents/secrets.ts'
 import { secretMask } from '../../../shared/lib/log/secret-mask.ts'
 import { declarationWith } from '../../support/messages.ts'
 
@@ -100,6 +96,26 @@ describe('the secrets of agents', () => {
     expect(secretsOf(agents(run, { apiKey: 'sk-1', secrets: ['path-token'] }))).toEqual([
       'sk-1',
       'path-token',
+    ])
+  })
+
+  it('are the keys in an environment, and no places, counts or words', () => {
+    const environment = {
+      ANTHROPIC_API_KEY: 'sk-ant-1234567890',
+      GITHUB_TOKEN: 'ghp_1234567890abcdef',
+      DB_PASSWORD: 'correct horse battery',
+      SSH_AUTH_SOCK: '/tmp/ssh-1234567890/agent.1',
+      XAUTHORITY: '/run/user/1000/.mutter-Xwaylandauth',
+      AWS_WEB_IDENTITY_TOKEN_FILE: '/var/run/secrets/token-1234',
+      MAX_THINKING_TOKENS: '31999',
+      KEYMAP: 'us',
+      PATH: '/usr/local/bin:/usr/bin:/bin',
+      XDG_SESSION_ID: 'c1234567890123456',
+    }
+    expect(secretsOfEnvironment(environment)).toEqual([
+      'sk-ant-1234567890',
+      'ghp_1234567890abcdef',
+      'correct horse battery',
     ])
   })
 

@@ -36,6 +36,19 @@ const setFormat = (format: number, isPinned = false) =>
   storeFleetFormat(fleet(), { format, isPinned, setBy: 'anna' })
 
 describe('the format in force', () => {
+  it('is read again when a bus opens at a broker that leads no partition yet', async () => {
+    await setFormat(2)
+    let reads = 0
+    const leaderless = new WeirError('bus.refused', 'not the leader', { retryable: true })
+    const list: Bus['list'] = (query) => {
+      reads += 1
+      return reads === 1 ? Promise.reject(leaderless) : bus.list(query)
+    }
+    const held = await heldBus({ ...bus, list, close: async () => {} }, 'w.', log)
+    expect(hold({}, undefined)).toBe(2)
+    await held.close()
+  })
+
   it('is 1 for a log that names none', async () => {
     expect(await formatInForce(fleet())).toMatchObject({ format: 1, isPinned: false })
   })

@@ -1,7 +1,7 @@
 // The table of thresholds, as the default policy and the bounds of admission read it.
 
 import { describe, expect, it } from '@jest/globals'
-import { defaultPolicy } from '../../../shared/agents/agents.ts'
+import { defaultPolicy } from '../../../shared/agents/policy/policy.ts'
 import { countsAt, countThresholds, thresholds } from '../../../shared/contract/thresholds.ts'
 
 describe('the thresholds', () => {

@@ -139,6 +139,8 @@ budgets (log)
     budget-reserved <- llm-gateway performer, executor performer, front
     budget-settled <- llm-gateway performer, executor performer, front
     budget-released <- llm-gateway performer, executor performer, front
+    slot-reserved <- llm-gateway performer, front
+    slot-settled <- llm-gateway performer, front
 activity (log)
     turn-started <- conversation, guest
     round-started <- conversation, guest
@@ -146,6 +148,7 @@ activity (log)
     guest-verdicts <- executor
     guest-claimed <- guest
     model-retry <- llm-gateway
+    model-waiting <- llm-gateway performer
     budget-reached <- llm-gateway performer, guest
     requests-unjudged <- guest
     model-answered <- loop-detector

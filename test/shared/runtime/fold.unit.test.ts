@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { conversation } from '../../../services/conversation/reducer.ts'
 import { intake } from '../../../services/intake/reducer.ts'
-import { defaultPolicy } from '../../../shared/agents/agents.ts'
+import { defaultPolicy } from '../../../shared/agents/policy/policy.ts'
 import { codec, decode, encode, hold } from '../../../shared/codec/codec.ts'
 import type { RecordToAppend, StoredRecord } from '../../../shared/contract/bus.ts'
 import { limits } from '../../../shared/contract/limits.ts'

@@ -17,11 +17,8 @@ import { type AddressInfo, createServer as createSocketServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals'
-import {
-  type CommandTool,
-  defaultSettings,
-  type ModuleTool,
-} from '../../../shared/agents/agents.ts'
+import type { CommandTool, ModuleTool } from '../../../shared/agents/agents.ts'
+import { defaultSettings } from '../../../shared/agents/policy/policy.ts'
 import type { SandboxSetting } from '../../../shared/agents/sandbox.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { protectAgentFile, protectOwnPath } from '../../../shared/lib/sandbox/own-paths.ts'

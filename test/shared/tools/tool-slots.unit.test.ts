@@ -1,7 +1,8 @@
 // One turn with many slow calls must not keep the calls of other turns waiting.
 
 import { describe, expect, it } from '@jest/globals'
-import { type Agents, defaultSettings } from '../../../shared/agents/agents.ts'
+import type { Agents } from '../../../shared/agents/agents.ts'
+import { defaultSettings } from '../../../shared/agents/policy/policy.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { createToolSlots, toolPlaces } from '../../../shared/tools/tool-slots.ts'
 import { execTool } from '../../support/pipeline.ts'

@@ -1,6 +1,6 @@
 // Hand-made records of one conversation, as in the topics.
 
-import { defaultPolicy } from '../../../shared/agents/agents.ts'
+import { defaultPolicy } from '../../../shared/agents/policy/policy.ts'
 import type {
   Call,
   CallResult,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { pageOf } from '../../../apps/history/inspect/print-timeline.ts'
 import { timelineOf } from '../../../apps/history/inspect/timeline-of.ts'
-import { defaultPolicy } from '../../../shared/agents/agents.ts'
+import { defaultPolicy } from '../../../shared/agents/policy/policy.ts'
 import type { CallVerdict, GuardAnswer, GuardInForce } from '../../../shared/contract/messages.ts'
 import { guardTopicName } from '../../../shared/contract/topology.ts'
 import { verdictWith } from '../../support/messages.ts'

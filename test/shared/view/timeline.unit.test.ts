@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { timelineOf } from '../../../apps/history/inspect/timeline-of.ts'
-import { defaultPolicy } from '../../../shared/agents/agents.ts'
+import { defaultPolicy } from '../../../shared/agents/policy/policy.ts'
 import type { Logged } from '../../../shared/view/logged.ts'
 import type { Timeline } from '../../../shared/view/timeline.ts'
 import { conversationLog, exec, nudge, response, result } from './conversation-log.ts'

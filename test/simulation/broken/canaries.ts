@@ -55,9 +55,10 @@ export type Canary = {
   withApprovers?: boolean
   operated?: boolean
   hasGuests?: boolean
+  hasTrees?: boolean
 }
 
-const quiet = Object.fromEntries(faultKinds.map((kind) => [kind, 0])) as FaultRates
+export const quiet = Object.fromEntries(faultKinds.map((kind) => [kind, 0])) as FaultRates
 const sleepy: FaultRates = { ...quiet, pause: 0.004, suspend: 0.003, 'slow-write': 0.03 }
 const deadly: FaultRates = { ...quiet, crash: 0.01 }
 const slow: FaultRates = { ...quiet, 'slow-reader': 0.3 }
@@ -67,9 +68,9 @@ export const canaries: Canary[] = [
   { system: commitFirst, foundBy: 'messages-end' },
   { system: newestMarks, foundBy: 'weir-replay' },
   { system: reversesOutputs, foundBy: 'one-content-per-id' },
-  { system: skipsFailedSends, foundBy: 'one-content-per-id' },
-  { system: skipsInvalid, foundBy: 'readable' },
-  { system: throwsLater, foundBy: 'nothing-stops' },
+  { system: skipsFailedSends, foundBy: 'one-content-per-id', exposedBy: 2 },
+  { system: skipsInvalid, foundBy: 'readable', exposedBy: 3 },
+  { system: throwsLater, foundBy: 'nothing-stops', exposedBy: 2 },
   { system: skippedThoughLapsed, foundBy: 'one-result-per-call', exposedBy: 8, weather: deadly },
   { system: attemptsTogether, foundBy: 'whole-model-answers' },
   { system: forgetsMessageIds, foundBy: 'messages-end' },
@@ -77,24 +78,29 @@ export const canaries: Canary[] = [
   { system: noDeadlines, foundBy: 'messages-end', weather: deadly },
   { system: countsInProcess, foundBy: 'one-content-per-id' },
   { system: historyWithoutResults, foundBy: 'history-valid' },
-  { system: forgetsCancel, foundBy: 'starts', exposedBy: 8, weather: slow, impatience: 1 },
+  { system: forgetsCancel, foundBy: 'starts', exposedBy: 12, weather: slow, impatience: 1 },
   {
     system: forgetsExpiry,
     foundBy: 'starts',
-    exposedBy: 20,
+    exposedBy: 19,
     weather: { ...slow, crash: deadly.crash },
     impatience: 0,
   },
   { system: forgetsGuards, foundBy: 'denied-never-start', guarded: true },
   { system: forgetsRequests, foundBy: 'no-unapproved-start', exposedBy: 12, guarded: true },
   { system: forgetsShadowModes, foundBy: 'shadow-only-reports', exposedBy: 15, operated: true },
-  { system: forgetsStops, foundBy: 'starts', exposedBy: 28, operated: true, guarded: true },
+  { system: forgetsStops, foundBy: 'starts', exposedBy: 48, operated: true, guarded: true },
   { system: grantsEveryReservation, foundBy: 'budget-kept', operated: true },
-  { system: approvesRejections, foundBy: 'no-unapproved-start', withApprovers: true },
+  {
+    system: { ...grantsEveryReservation, name: 'the executor grants every place of a tree' },
+    foundBy: 'tree-caps',
+    hasTrees: true,
+  },
+  { system: approvesRejections, foundBy: 'no-unapproved-start', exposedBy: 4, withApprovers: true },
   { system: noClock, foundBy: 'starts', exposedBy: 9, weather: sleepy },
   { system: ownerIsInstance, foundBy: 'starts', exposedBy: 9, weather: deadly },
   { system: anyClaimStarts, foundBy: 'starts', exposedBy: 6 },
-  { system: keyWithoutCount, foundBy: 'guest-all-judged', exposedBy: 3, hasGuests: true },
+  { system: keyWithoutCount, foundBy: 'guest-all-judged', exposedBy: 5, hasGuests: true },
   { system: keyByPosition, foundBy: 'guest-result-own', exposedBy: 53, hasGuests: true },
   { system: verdictByCallId, foundBy: 'guest-runs', hasGuests: true },
   { system: forgetsKeys, foundBy: 'guest-rounds', hasGuests: true },
@@ -111,7 +117,7 @@ export const canaries: Canary[] = [
 
 /** The settings of a canary's runs: a seed with several processes, which meet on one partition. */
 export function rolledFor(
-  { weather, impatience, guarded, withApprovers, operated, hasGuests }: Canary,
+  { weather, impatience, guarded, withApprovers, operated, hasGuests, hasTrees }: Canary,
   rolled: Rolled,
 ): Rolled {
   const { seed, durationMs, storage, rates } = rolled
@@ -126,6 +132,7 @@ export function rolledFor(
     ...(withApprovers !== undefined && { withApprovers }),
     ...(operated !== undefined && { operated }),
     hasGuests: hasGuests ?? false,
+    hasTrees: hasTrees ?? false,
     rates: { ...rates, ...weather },
   }
 }

@@ -1,7 +1,8 @@
 // The agents of a simulation: their tools and settings, rolled by the seed.
 
-import { type Agent, type Agents, policyOf, type Tool } from '../../../shared/agents/agents.ts'
+import type { Agent, Agents, Tool } from '../../../shared/agents/agents.ts'
 import { defaultGuestSettings, type Guest } from '../../../shared/agents/guest.ts'
+import { policyOf } from '../../../shared/agents/policy/policy.ts'
 import type { Declaration } from '../../../shared/contract/messages.ts'
 import { declarationWith } from '../../support/messages.ts'
 import type { Random } from '../random.ts'

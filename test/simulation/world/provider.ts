@@ -10,8 +10,17 @@ import type { Machine } from '../machine.ts'
 import type { Random } from '../random.ts'
 import { toolNames } from './agents.ts'
 import type { Ledger, ModelStream } from './ledger.ts'
+import { childTool, type StartChild } from './trees.ts'
 
-type Answer = 'text' | 'call' | 'calls' | 'text and call' | 'same call' | 'thinking' | 'empty'
+type Answer =
+  | 'text'
+  | 'call'
+  | 'calls'
+  | 'text and call'
+  | 'same call'
+  | 'thinking'
+  | 'empty'
+  | 'storm'
 type Ending = 'finished' | 'cut' | 'broken' | 'stalled' | 'failed'
 
 type Persona = { answers: [number, Answer][]; endings: [number, Ending][]; obeys: number }
@@ -89,7 +98,14 @@ const personas: [number, Persona][] = [
  * `sleeping`: wakes each stream once the simulation is over. Streams of dead processes sleep for
  * ever. Node keeps every listener of a combined signal for ever, and with it the whole simulation.
  */
-export type World = { ledger: Ledger; random: Random; sleeping: Set<() => void>; over: boolean }
+export type World = {
+  ledger: Ledger
+  random: Random
+  sleeping: Set<() => void>
+  over: boolean
+  /** Runs the calls that are agents. */
+  startChild?: StartChild
+}
 
 /** Connects one process to the model. */
 export function connectTo(world: World, machine: Machine): Provider {
@@ -119,8 +135,10 @@ export function connectTo(world: World, machine: Machine): Provider {
         return
       }
       const isObeyed = request.textOnly && random.chance(persona.obeys)
+      const mayStorm = request.tools.some(({ name }) => name === childTool) && !request.textOnly
+      const isStorm = mayStorm && random.chance(0.5)
       const planned = plan(
-        isObeyed ? 'text' : random.weighted(persona.answers),
+        isObeyed ? 'text' : isStorm ? 'storm' : random.weighted(persona.answers),
         serial,
         random,
         request,
@@ -223,6 +241,10 @@ function plan(
       return interleaved(Array.from({ length: random.between(2, 4) }, call), random)
     case 'text and call':
       return [...text(), ...call()]
+    case 'storm':
+      return Array.from({ length: random.pick([3, 8, 24]) }, (_, n) =>
+        callOf(childTool, JSON.stringify({ path: `part ${serial} ${n}` })),
+      ).flat()
     case 'same call':
       return callOf('read', '{"path":"the same"}')
     case 'thinking':

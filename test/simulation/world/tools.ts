@@ -6,15 +6,16 @@ import type { Chaos } from '../chaos.ts'
 import type { Machine } from '../machine.ts'
 import type { Scheduler } from '../scheduler.ts'
 import type { World } from './provider.ts'
+import { childTool } from './trees.ts'
 
 export function toolsOf(
-  { ledger, random }: World,
+  { ledger, random, startChild }: World,
   machine: Machine,
   chaos: Chaos,
   scheduler: Scheduler,
 ): StartTool {
   return (run, call) => {
-    const tool = run.kind === 'command' ? run.argv[0] : run.kind
+    const tool = run.kind === 'command' ? run.argv[0] : childTool
     const isStarted = !random.chance(0.02)
     let end = (_ending: ToolEnding): void => {}
     const ended = new Promise<ToolEnding>((resolve) => {
@@ -30,6 +31,11 @@ export function toolsOf(
       process: machine.name,
       at: scheduler.now(),
     })
+    if (run.kind === 'function' && startChild !== undefined) {
+      const child = startChild(run, call, machine)
+      chaos.strike(machine, true)
+      return child
+    }
     const status = random.weighted([
       [6, 'ok'],
       [3, 'error'],

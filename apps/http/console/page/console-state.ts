@@ -8,6 +8,7 @@ import type {
   PersonIdentity,
 } from '../../../../shared/contract/messages.ts'
 import type { AuditEntry } from '../../../../shared/view/audit/entries.ts'
+import type { TreeTimeline } from '../../../../shared/view/tree.ts'
 import type { PricedConversation } from '../../../history/conversations/conversations.ts'
 import type { RecordTable, ReportData, ReportIndex } from '../../../report/page/data.ts'
 
@@ -17,7 +18,8 @@ export type TurnState = (typeof turnStates)[number]
 
 /**
  * `detail`: the running tools, the guards that have not answered, or the calls that wait for their
- * client. `since`: of its state. `idle`: rounds without a new result, at least.
+ * client. `since`: of its state. `idle`: rounds without a new result, at least. `tree`: its root. Null: no
+ * other agent is known in it.
  */
 export type ShownTurn = {
   conversation: string
@@ -28,6 +30,7 @@ export type ShownTurn = {
   since: number
   startedAt: number
   idle: number
+  tree: string | null
 }
 
 /**
@@ -135,6 +138,9 @@ export type ConversationsData = {
   all: number | null
   behind: number
 }
+
+/** `behind`: as of ConversationsData. */
+export type TreeData = TreeTimeline & { behind: number }
 
 /**
  * A key of the filters. `accepted`: all of its values. `known`: a few values that turns of this log have.

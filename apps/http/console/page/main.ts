@@ -12,6 +12,7 @@ import { conversationBar } from './conversations/conversation-bar.ts'
 import { conversationPages } from './conversations/conversation-pages.ts'
 import { conversationsView, listKey } from './conversations/conversations-view.ts'
 import { type ReportPage, reportPage } from './conversations/report-view.ts'
+import { treePage } from './conversations/tree-page.ts'
 import { callReasons } from './inbox/call-reasons.ts'
 import { inboxKey, inboxView } from './inbox/inbox-view.ts'
 import { deadLetters } from './letters/dead-letters.ts'
@@ -40,7 +41,8 @@ import {
 
 type ConsolePage = {
   title: string
-  open?: () => void
+  /** `conversation`: of the address. */
+  open?: (conversation: string) => void
   leave?: () => void
   view: (now: number) => Child
   /** True: the page uses the key. */
@@ -82,7 +84,7 @@ const confirming = confirmations(
   () => [...new Set(state?.turns.shown.map(({ conversation }) => conversation))],
 )
 const bar = conversationBar(() => draw(), confirming, {
-  onStop: (agent) => openStop({ conversation: pageNow().conversation, agent }),
+  onStop: (stopped) => openStop({ conversation: pageNow().conversation, ...stopped }),
   onTitled: () => report?.refresh(),
 })
 const stages = polled<StagesData>(() => draw(), 5_000)
@@ -120,6 +122,7 @@ const consolePages: Record<string, ConsolePage> = {
 }
 const conversationPage: ConsolePage = {
   title: 'Conversation',
+  open: openReport,
   leave() {
     report?.leave()
     stopReport?.abort()
@@ -129,14 +132,19 @@ const conversationPage: ConsolePage = {
   view: () => html`${problem !== null && html`<p class="bad problem" role="alert">${problem}</p>`}
     ${!isUnknown && problem === null && bar.view(pageNow().conversation, report?.data)}`,
 }
+/** By the name in the address, in front of the conversation. */
+const pagesOfIds: Record<string, ConsolePage> = {
+  conversation: conversationPage,
+  tree: { title: 'Tree', ...treePage(() => draw(), confirming) },
+}
 let current: ConsolePage | undefined
 
 // ── The address ──
 
 function pageNow(): { name: string; conversation: string; page: ConsolePage } {
   const [, name = '', id = ''] = /^#\/([a-z]+)(?:\/([^?]*))?(?:\?.*)?$/.exec(location.hash) ?? []
-  if (name === 'conversation' && id !== '')
-    return { name, conversation: decodedPart(id), page: conversationPage }
+  const page = Object.hasOwn(pagesOfIds, name) ? pagesOfIds[name] : undefined
+  if (page !== undefined && id !== '') return { name, conversation: decodedPart(id), page }
   const known = Object.hasOwn(consolePages, name) ? name : 'now'
   return { name: known, conversation: '', page: consolePages[known] as ConsolePage }
 }
@@ -150,8 +158,7 @@ function show(): void {
   problem = null
   const { page, conversation } = pageNow()
   current = page
-  if (page === conversationPage) openReport(conversation)
-  else page.open?.()
+  page.open?.(conversation)
   scrollTo(0, 0)
   draw()
 }
@@ -178,6 +185,7 @@ function changeFilter(key: string, value: string): void {
 }
 
 function openReport(conversation: string): void {
+  bar.open(conversation)
   const stop = new AbortController()
   stopReport = stop
   const page = reportPage(conversation, place, (error) => {
@@ -358,8 +366,8 @@ function listView(now: number) {
   })
 }
 
-function openStop({ conversation, agent }: Stopping): void {
-  stopping = { conversation, agent }
+function openStop({ conversation, agent, tree }: Stopping): void {
+  stopping = { conversation, agent, tree }
   stopNote = null
   draw()
 }

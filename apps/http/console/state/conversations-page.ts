@@ -1,9 +1,11 @@
-// A page of the list of conversations, and the keys of its filters. The search index answers. While the
-// index is first made, a list without a filter comes from the log.
+// A page of the list of conversations, the keys of its filters, and the tree of a conversation. The search
+// index answers. While the index is first made, a list without a filter comes from the log.
 
 import type { PageAsked } from '../../../../client/conversation/conversation.ts'
 import { newestConversations } from '../../../../client/history/newest-conversations.ts'
 import type { Search } from '../../../../client/search/search.ts'
+import type { ConversationId } from '../../../../shared/contract/ids.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { pause } from '../../../../shared/lib/pause.ts'
 import {
@@ -13,8 +15,10 @@ import {
   isEmptyFilter,
   isValueKey,
 } from '../../../../shared/view/filter/turn-filter.ts'
+import { foundTree } from '../../../history/conversations/tree.ts'
+import type { MoneyReader } from '../../../history/money.ts'
 import type { ConsoleParts } from '../console-parts.ts'
-import type { ConversationsData, FilterData } from '../page/console-state.ts'
+import type { ConversationsData, FilterData, TreeData } from '../page/console-state.ts'
 
 /** How long a list waits for new records of the log, before it shows those that were read. */
 const waitMs = 1_000
@@ -52,6 +56,18 @@ export async function filtersOf({ search: late }: Pick<ConsoleParts, 'search'>) 
     const accepted = acceptedValues(key)
     return { key, accepted, known: accepted === null ? search.known(key) : null }
   })
+}
+
+/** `conversation`: any of the tree. Throws `usage` for one that no turn has. */
+export async function treeData(
+  conversation: ConversationId,
+  { search: late, money }: Pick<ConsoleParts, 'search'> & { money: MoneyReader },
+): Promise<TreeData> {
+  const search = await late.open()
+  await readFor(search, waitMs)
+  const wanted = { filter: emptyFilter(), limit: limits.treeListedMax, search, money }
+  const tree = await foundTree(conversation, wanted)
+  return { ...tree, behind: search.behind }
 }
 
 /** The read goes on afterwards. */

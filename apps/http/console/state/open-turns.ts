@@ -3,7 +3,7 @@
 // CONSOLE-TURNS-1. Only `turn-started` opens a turn, so late records of an ended one change nothing.
 // CONSOLE-TURNS-2. At most `limits.consoleTurnsMax` turns are kept. Further ones are only counted.
 
-import { type TurnId, turnKey } from '../../../../shared/contract/ids.ts'
+import { type ConversationId, type TurnId, turnKey } from '../../../../shared/contract/ids.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Message } from '../../../../shared/contract/messages.ts'
 import { isGuest } from '../../../../shared/contract/topology.ts'
@@ -80,6 +80,7 @@ export function shownTurns(
 ): ConsoleState['turns'] {
   const states = Object.fromEntries<OpenTurn[]>(turnStates.map((state) => [state, []]))
   for (const turn of turns.values()) states[stateOf(turn, now)]?.push(turn)
+  const trees = Map.groupBy(turns.values(), rootOf)
   const counts = {} as Record<TurnState, number>
   const shown: ShownTurn[] = []
   for (const state of turnStates) {
@@ -89,9 +90,17 @@ export function shownTurns(
     if (left === 0) continue
     const sinceOf = ({ view, since }: OpenTurn) => (state === 'stalled' ? view.lastAt : since)
     ofState.sort((a, b) => sinceOf(a) - sinceOf(b))
-    for (const turn of ofState.slice(0, left)) shown.push(shownTurn(turn, state, sinceOf(turn)))
+    for (const turn of ofState.slice(0, left)) {
+      const root = rootOf(turn)
+      const tree = root !== turn.conversation || (trees.get(root)?.length ?? 0) > 1 ? root : null
+      shown.push({ ...shownTurn(turn, state, sinceOf(turn)), tree })
+    }
   }
   return { counts, shown, dropped }
+}
+
+function rootOf({ conversation, view }: OpenTurn): ConversationId {
+  return view.tree ?? conversation
 }
 
 function stateOf({ conversation, view, place }: OpenTurn, now: Milliseconds): TurnState {
@@ -103,7 +112,7 @@ function shownTurn(
   { conversation, agent, turn, view: { round, firstAt }, place, spend }: OpenTurn,
   state: TurnState,
   since: Milliseconds,
-): ShownTurn {
+): Omit<ShownTurn, 'tree'> {
   const names = namesOf(place, turn)
   const where = state === 'stalled' ? [place.at, ...names] : names
   const detail = [...new Set(where)].join(', ')

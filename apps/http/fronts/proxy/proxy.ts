@@ -23,6 +23,7 @@ import type { HttpApp } from '../../server.ts'
 import { noteOf } from './advised-request.ts'
 import { type AnswerRelayOptions, createAnswerRelay, type ModelRoute } from './answer-relay.ts'
 import { apiAt, isOfWeir, type Judgeable, missingQuery } from './apis.ts'
+import { refuseSigned } from './aws/signed-requests.ts'
 import { guestIdentities } from './identity/guest-identity.ts'
 import { guestSessions } from './identity/guest-sessions.ts'
 import {
@@ -41,7 +42,6 @@ import {
   type SentRequest,
   sentRequest,
 } from './sent-request.ts'
-import { refuseSigned } from './signed-requests.ts'
 import { unjudgedKindOf } from './unjudged/unjudged-path.ts'
 import { createUnjudgedTally } from './unjudged/unjudged-tally.ts'
 import { createVeto, type VetoOptions } from './veto/veto.ts'
@@ -125,7 +125,7 @@ export function createProxy({
     signal: AbortSignal,
   ): Promise<void> {
     const { path, api } = route
-    refuseSigned(incoming.headers, upstream.url)
+    if (!upstream.signs) refuseSigned(incoming.headers, upstream.url)
     const bytes = await bytesOf(incoming, limits.frontBodyBytesMax)
     const plain = await readable(bytes, incoming)
     const sent = plain && sentRequest(api, path, plain)

@@ -16,11 +16,15 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import { withoutConnection } from '../../../../shared/lib/connection-headers.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 import { HttpError } from '../../http-error.ts'
+import { bytesOf } from '../../request-body.ts'
 import { segmentsOf } from './apis.ts'
+import type { RequestSigner } from './aws/aws-signer.ts'
 
 export type Upstream = {
   /** The operator's address. */
   url: string
+  /** Whether Weir signs requests in place of their clients. */
+  signs: boolean
   /** `path` begins with a slash and includes the query. `/v1` stands for the API's version. */
   send(request: UpstreamRequest): Promise<IncomingMessage>
 }
@@ -34,8 +38,8 @@ export type UpstreamRequest = {
   signal: AbortSignal
 }
 
-/** Throws `settings.invalid` if `address` is no URL of a server. */
-export function upstreamAt(address: string): Upstream {
+/** `sign`: for clients without a key. Throws `settings.invalid` if `address` is no URL of a server. */
+export function upstreamAt(address: string, sign?: RequestSigner): Upstream {
   const base = URL.parse(address)
   if (base === null || !/^https?:$/.test(base.protocol))
     throw invalid(address, 'must be a URL that begins with http:// or https://')
@@ -43,11 +47,19 @@ export function upstreamAt(address: string): Upstream {
     throw invalid(base.host, 'must not contain a name or password: clients send their own key')
   const { request } = base.protocol === 'https:' ? https : http
 
-  async function once(url: URL, { method, headers, body, signal }: UpstreamRequest) {
-    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  async function headersFor(
+    url: URL,
+    { method, headers, body }: UpstreamRequest,
+  ): Promise<readonly string[]> {
     const list = ['host', url.host, 'accept-encoding', 'identity', ...sentHeaders(headers)]
     if (Buffer.isBuffer(body)) list.push('content-length', String(body.length))
     else if (body !== undefined) list.push(...framingOf(body))
+    if (sign === undefined || (body !== undefined && !Buffer.isBuffer(body))) return list
+    return sign(url, { method, headers: list, body })
+  }
+
+  function once(url: URL, list: readonly string[], { method, body, signal }: UpstreamRequest) {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
     const sent = request(url, { method, headers: list, signal }, resolve)
     sent.once('error', reject)
     sent.once('upgrade', (_, socket) => {
@@ -67,10 +79,17 @@ export function upstreamAt(address: string): Upstream {
 
   return {
     url: address,
-    async send(wanted) {
+    signs: sign !== undefined,
+    async send(request) {
+      const { body } = request
+      const isPassed = sign === undefined || body === undefined || Buffer.isBuffer(body)
+      // A signature covers the whole body.
+      const whole = isPassed ? body : await bytesOf(body, limits.frontBodyBytesMax)
+      const wanted = { ...request, body: whole }
       let url = urlOf(base, wanted.path)
       for (let redirects = 0; ; redirects += 1) {
-        const answer = await once(url, wanted).catch((cause: unknown) => {
+        const list = await headersFor(url, wanted)
+        const answer = await once(url, list, wanted).catch((cause: unknown) => {
           if (wanted.signal.aborted) throw cause
           throw unreachable(base)
         })

@@ -172,7 +172,7 @@ function boundOf(agent: Agent, request: ProviderRequest): Usage {
 /** The tokens that an image or a file counts. */
 export const contentTokens = 5000
 
-function tokensOf(usage: Usage): number {
+export function tokensOf(usage: Usage): number {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage
   return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens
 }

@@ -6,14 +6,12 @@
 // RULES-REPORTED-FAILURE-2. The ladder has one step for each whole limit of rounds, because the
 //     answer may be meant otherwise.
 
-import { limits } from '../../../../shared/contract/limits.ts'
-import { touch } from '../../../../shared/lib/recency.ts'
 import { noProgress, finding as texts } from '../../../../shared/model-texts/interventions.ts'
-import { addMatch, emptyStreak, found, roundsText, type Streak, weightiest } from '../../ladder.ts'
+import { type CountedStreak, counted, found, roundsText, weightiest } from '../../ladder.ts'
 import { reportedRoundsMax } from '../../patience.ts'
 import type { Finding, Rule } from '../../rule.ts'
 
-type Memory = Map<string, Streak & { operation: string; rounds: number }>
+type Memory = Map<string, CountedStreak & { operation: string }>
 
 export const reportedFailure: Rule<Memory> = {
   name: 'reported-failure',
@@ -27,7 +25,7 @@ export const reportedFailure: Rule<Memory> = {
   sentence: 'kept calling an operation that reported its failure',
   initial: () => new Map(),
 
-  judge(memory, { round, calls, news }, { loop }) {
+  judge(memory, { calls, news }, { loop }) {
     if (news.change) memory.clear()
     const findings: Finding[] = []
     for (const call of calls) {
@@ -38,12 +36,8 @@ export const reportedFailure: Rule<Memory> = {
         continue
       }
       const { key, kind, reason } = reported
-      const streak = memory.get(key) ?? { ...emptyStreak(), operation, rounds: 0 }
-      if (streak.round === round) continue
-      addMatch(streak, call)
-      streak.rounds += 1
-      touch(memory, key, streak, limits.loopStreaksMax)
-      if (streak.rounds % reportedRoundsMax(kind, loop) !== 0) continue
+      const streak = counted(memory, key, call, { operation })
+      if (streak === undefined || streak.rounds % reportedRoundsMax(kind, loop) !== 0) continue
       findings.push(
         found(streak, {
           key: `${tool}: ${reason}`,

@@ -5,16 +5,14 @@
 //     into a file. A build, a key or a move may be repeated as often as the work needs.
 // SAME-CHANGE-2. Another text for the same place is progress there.
 
-import { limits } from '../../../../shared/contract/limits.ts'
-import { touch } from '../../../../shared/lib/recency.ts'
 import { noProgress, finding as texts } from '../../../../shared/model-texts/interventions.ts'
-import { addMatch, emptyStreak, found, roundsText, type Streak, weightiest } from '../../ladder.ts'
+import { type CountedStreak, counted, found, roundsText, weightiest } from '../../ladder.ts'
 import { placeOfChange } from '../../meaning/written-text.ts'
 import { sameChangeRoundsMax } from '../../patience.ts'
 import type { Finding, Rule } from '../../rule.ts'
 
 /** By call. */
-type Memory = Map<string, Streak & { place: string; rounds: number }>
+type Memory = Map<string, CountedStreak & { place: string }>
 
 export const sameChange: Rule<Memory> = {
   name: 'same-change',
@@ -27,20 +25,15 @@ export const sameChange: Rule<Memory> = {
   sentence: 'kept writing the same text into the same place',
   initial: () => new Map(),
 
-  judge(memory, { round, calls }, { loop }) {
+  judge(memory, { calls }, { loop }) {
     const findings: Finding[] = []
     for (const call of calls) {
       const place = placeOfChange(call)
       if (place === undefined) continue
-      const known = memory.get(call.key)
-      if (known === undefined)
+      if (!memory.has(call.key))
         for (const [key, streak] of memory) if (streak.place === place) memory.delete(key)
-      const streak = known ?? { ...emptyStreak(), place, rounds: 0 }
-      if (streak.round === round) continue
-      addMatch(streak, call)
-      streak.rounds += 1
-      touch(memory, call.key, streak, limits.loopStreaksMax)
-      if (streak.rounds % sameChangeRoundsMax(loop) !== 0) continue
+      const streak = counted(memory, call.key, call, { place })
+      if (streak === undefined || streak.rounds % sameChangeRoundsMax(loop) !== 0) continue
       const label = `${call.tool}(${call.shown.arguments})`
       findings.push(
         found(streak, {

@@ -1,9 +1,10 @@
 // The model of an agent file: its provider, name, server and key.
 
+import type { ModelLimits } from '../../../contract/messages.ts'
 import { alternatives, shown } from '../../../settings/mistake.ts'
 import type { Model } from '../../agents.ts'
 import { writtenSecrets } from '../../secrets.ts'
-import type { ModelContent } from '../content.ts'
+import type { LimitsContent, ModelContent } from '../content.ts'
 import { expanded, type Source } from '../source.ts'
 import { urlOf } from '../url.ts'
 import { variableValue } from '../variables.ts'
@@ -37,7 +38,13 @@ export function modelOf<Provider extends string>(
     ...acceptedOf(source, content),
     ...(headers === undefined ? {} : { headers }),
     ...(toolCalls === undefined ? {} : { toolCalls }),
+    ...(content.limits === undefined ? {} : { limits: limitsOf(content.limits) }),
   }
+}
+
+function limitsOf(given: LimitsContent): ModelLimits {
+  const { requestsAtOnce = null, requestsPerMinute = null, tokensPerMinute = null } = given
+  return { requestsAtOnce, requestsPerMinute, tokensPerMinute }
 }
 
 /** The options that not every provider has, with values that its API accepts. */

@@ -2,7 +2,7 @@
 
 import type { AgentSettings, RedactRule } from '../../../contract/messages.ts'
 import { lowestTreeCaps } from '../../../contract/turn/tree-caps.ts'
-import { defaultSettings, policyOf } from '../../agents.ts'
+import { defaultSettings, policyOf } from '../../policy/policy.ts'
 import type { AgentContent, RuleMode } from '../content.ts'
 
 /**

@@ -66,6 +66,12 @@ describe('weir conversations --tree', () => {
     expect(tree).toMatchObject({ root: 'order-7', sum: { conversations: 3, stopped: [child] } })
   })
 
+  it('refuses an order of the list, because a tree has its own', async () => {
+    await expect(shown({ tree: 'order-7', sort: 'cost' })).rejects.toThrow(
+      '--sort and --tree are given',
+    )
+  })
+
   it('refuses an id that no tree has', async () => {
     await expect(shown({ tree: 'order-9' })).rejects.toThrow("no turn has the tree 'order-9'")
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { pageOf } from '../../../../apps/history/inspect/print-timeline.ts'
 import { timelineOf } from '../../../../apps/history/inspect/timeline-of.ts'
-import { defaultPolicy, policyOf } from '../../../../shared/agents/agents.ts'
+import { defaultPolicy, policyOf } from '../../../../shared/agents/policy/policy.ts'
 import {
   conversationLog,
   exec,

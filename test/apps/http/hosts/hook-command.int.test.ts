@@ -24,7 +24,7 @@ async function serve(
   const bodies: string[] = []
   const listening = createServer(async (request, response) => {
     bodies.push(await textOf(request))
-    if (status !== undefined) response.writeHead(status).end(text)
+    if (status !== undefined) response.writeHead(status, { 'x-weir-mark': 'weir/1' }).end(text)
   })
   server = listening
   await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve))
@@ -72,7 +72,7 @@ withCurl('the command of a hook', () => {
   it('posts its input and prints the answer', async () => {
     const [url, bodies] = await serve(200, '{"continue": true}')
     expect(await run(url)).toEqual({ code: 0, out: '{"continue": true}', errors: '' })
-    expect(bodies).toEqual(['{"session_id": "s1"}\n'])
+    expect(bodies).toEqual(['{"session_id": "s1"}'])
   })
 
   it('has no opinion without an answer in the body', async () => {
@@ -117,7 +117,7 @@ withCurl('the command of Claude Code at the end of a session', () => {
     const [url, bodies] = await serve(status, answer)
     const errors = code === 0 ? '' : `${answer}\n`
     expect(await runCommand(noticeCommand(url))).toEqual({ code, out: '', errors })
-    expect(bodies).toEqual(['{"session_id": "s1"}\n'])
+    expect(bodies).toEqual(['{"session_id": "s1"}'])
   })
 
   it('reports that Weir does not answer', async () => {

@@ -3,7 +3,12 @@
 import { describe, expect, it } from '@jest/globals'
 import { claudeCode } from '../../../../apps/http/hosts/claude-code.ts'
 import { codex } from '../../../../apps/http/hosts/codex.ts'
-import { installedIn, withHooks, withoutHooks } from '../../../../apps/http/hosts/hook-settings.ts'
+import {
+  hasHooks,
+  installedIn,
+  withHooks,
+  withoutHooks,
+} from '../../../../apps/http/hosts/hook-settings.ts'
 import type { Host } from '../../../../apps/http/hosts/host.ts'
 
 const entries = (host: Host, version: string | null = '2.1.330') =>
@@ -44,14 +49,7 @@ describe('hooks in the settings of a host', () => {
       ...foreign.PreToolUse,
       {
         matcher: '*',
-        hooks: [
-          {
-            type: 'http',
-            url: 'http://127.0.0.1:4141/v1/hooks/claude-code/pre',
-            timeout: 610,
-            onFailure: 'block',
-          },
-        ],
+        hooks: [{ type: 'command', command: expect.any(String), timeout: 610 }],
       },
     ])
   })
@@ -83,6 +81,17 @@ describe('hooks in the settings of a host', () => {
     expect(installedIn(texts['foreign hooks'], 'a.json')).toEqual({ events: [], url: null })
   })
 
+  it('are known as those of this version, in any order with hooks of others', () => {
+    const isCurrent = (text: string) => hasHooks(text, entries(claudeCode), 'a.json')
+    const text = install(texts['foreign hooks'])
+    const value = JSON.parse(text)
+    value.hooks.PreToolUse.reverse()
+    expect([isCurrent(text), isCurrent(JSON.stringify(value))]).toEqual([true, true])
+    const [group] = value.hooks.PreToolUse
+    group.hooks = [{ type: 'http', url: 'http://127.0.0.1:4141/v1/hooks/claude-code/pre' }]
+    expect([isCurrent(JSON.stringify(value)), isCurrent('')]).toEqual([false, false])
+  })
+
   it.each([
     ['// a comment\n{}', /a\.json is no JSON, so the host ignores it/],
     ['[]', /a\.json is no JSON object/],
@@ -94,8 +103,8 @@ describe('hooks in the settings of a host', () => {
 })
 
 describe('the hooks of Claude Code', () => {
-  it('deny a call when Weir does not answer, also before HTTP hooks could', () => {
-    for (const version of [null, '2.1.294']) {
+  it('deny a call when Weir does not answer, in each version', () => {
+    for (const version of [null, '2.1.294', '2.1.330']) {
       const pre = entries(claudeCode, version).find(({ event }) => event === 'PreToolUse')
       expect(pre?.group).toMatchObject({
         hooks: [{ type: 'command', command: expect.stringMatching(/\|\| \{ .*exit 2; \}$/) }],
@@ -111,7 +120,7 @@ describe('the hooks of Claude Code', () => {
 
   it('are listed with more that is not protected for an older version', () => {
     const { length } = claudeCode.unprotected('2.1.330')
-    expect(claudeCode.unprotected('2.1.200').length).toBe(length + 1)
-    expect(claudeCode.unprotected(null).length).toBe(length + 2)
+    expect(claudeCode.unprotected('2.1.200').length).toBe(length)
+    expect(claudeCode.unprotected(null).length).toBe(length + 1)
   })
 })

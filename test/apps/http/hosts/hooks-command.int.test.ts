@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
+import { markedRoutes } from '../../../../apps/http/fronts/front-mark.ts'
 import { hookRoutes } from '../../../../apps/http/fronts/hooks/hook-routes.ts'
 import { hostSessions } from '../../../../apps/http/fronts/hooks/host-sessions.ts'
 import { guardsByAgent } from '../../../../apps/http/guards-by-agent.ts'
@@ -76,7 +77,9 @@ describe('weir hooks install', () => {
       program: await program('2.1.330 (Claude Code)'),
     })
     expect(code).toBe(1)
-    expect(text).toMatch(/^\+ +"url": "http:\/\/127\.0\.0\.1:9\/v1\/hooks\/claude-code\/pre",$/m)
+    expect(text).toMatch(
+      /^\+ +"command": ".*'http:\/\/127\.0\.0\.1:9\/v1\/hooks\/claude-code\/pre'/m,
+    )
     expect(text).toContain('Nothing was changed. Add --yes to write it.')
     await expect(stat(settings())).rejects.toThrow('ENOENT')
   })
@@ -88,19 +91,16 @@ describe('weir hooks install', () => {
     expect(text).toContain('Claude Code 2.1.330')
     expect(text).toContain('Nothing answers at http://127.0.0.1:9')
     expect(text).toContain('Not protected with this version:')
-    const stop = [{ hooks: [{ url: 'http://127.0.0.1:9/v1/hooks/claude-code/stop' }] }]
-    expect(JSON.parse(await readFile(settings(), 'utf8')).hooks).toMatchObject({
-      PreToolUse: [{ hooks: [{ type: 'http', onFailure: 'block' }] }],
+    const { hooks } = JSON.parse(await readFile(settings(), 'utf8'))
+    const commandWith = (text: string) => [
+      { hooks: [{ type: 'command', command: expect.stringContaining(text) }] },
+    ]
+    const stop = commandWith('http://127.0.0.1:9/v1/hooks/claude-code/stop')
+    expect(hooks).toMatchObject({
+      PreToolUse: commandWith('exit 2'),
       Stop: stop,
       SubagentStop: stop,
     })
-  })
-
-  it('writes commands if the version is unknown', async () => {
-    await run(installHooks, 'claude-code', { program: join(folder, 'missing'), yes: true })
-    expect(JSON.parse(await readFile(settings(), 'utf8')).hooks.PreToolUse).toMatchObject([
-      { hooks: [{ type: 'command' }] },
-    ])
   })
 
   it('keeps a link and the rights of its file', async () => {
@@ -152,6 +152,7 @@ describe('weir hooks status', () => {
       port: 0,
       log,
       routes: [
+        markedRoutes,
         hookRoutes({ guardOf, sessions: hostSessions(systemClock), clock: systemClock, log }),
         (app) => {
           app.all('*', ({ req, body }) => {
@@ -186,6 +187,20 @@ describe('weir hooks status', () => {
     server.closeAllConnections()
     server.close()
     expect(text).toContain(`Another server answers at ${url}, without the hooks of Weir`)
+  })
+
+  it('asks to install the hooks of an earlier version again', async () => {
+    const host = await program('2.1.330')
+    const url = 'http://127.0.0.1:9/v1/hooks/guest/pre'
+    const PreToolUse = [{ matcher: '*', hooks: [{ type: 'http', url, timeout: 610 }] }]
+    await mkdir(dirname(settings()), { recursive: true })
+    await writeFile(settings(), JSON.stringify({ hooks: { PreToolUse } }))
+    const old = await run(showHooks, 'claude-code', { program: host })
+    const again = 'Install them again: weir hooks install claude-code'
+    expect([old.code, old.text]).toEqual([1, expect.stringContaining(again)])
+    await run(installHooks, 'claude-code', { program: host, agent: 'guest', yes: true })
+    const { code, text } = await run(showHooks, 'claude-code', { program: host })
+    expect([code, text]).toEqual([0, expect.not.stringContaining('again')])
   })
 
   it('answers no without hooks', async () => {

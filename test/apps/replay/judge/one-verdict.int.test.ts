@@ -15,7 +15,7 @@ import {
   type Ending,
   type TranscriptPlayerOptions,
 } from '../../../../apps/transcripts/played.ts'
-import { defaultPolicy, policyOf } from '../../../../shared/agents/agents.ts'
+import { defaultPolicy, policyOf } from '../../../../shared/agents/policy/policy.ts'
 import { decode } from '../../../../shared/codec/codec.ts'
 import { commandEnding } from '../../../../shared/tools/command/command-ending.ts'
 import type { Logged } from '../../../../shared/view/logged.ts'

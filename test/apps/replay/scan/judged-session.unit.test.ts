@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { judgedSession } from '../../../../apps/replay/scan/judged-session.ts'
-import { defaultPolicy } from '../../../../shared/agents/agents.ts'
+import { defaultPolicy } from '../../../../shared/agents/policy/policy.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
 import type { TranscriptResponse } from '../../../../shared/transcript/transcript.ts'
 

@@ -3,7 +3,8 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from '@jest/globals'
 import { mcpChecks } from '../../../../apps/service/doctor/mcp-servers.ts'
-import { type Agents, defaultSettings, type McpServer } from '../../../../shared/agents/agents.ts'
+import type { Agents, McpServer } from '../../../../shared/agents/agents.ts'
+import { defaultSettings } from '../../../../shared/agents/policy/policy.ts'
 import { until } from '../../../support/inbox.ts'
 import { mcpServerProcess as program } from '../../../support/programs.ts'
 

@@ -3,7 +3,7 @@ import { register } from 'prom-client'
 import type { Lag } from '../../../../apps/service/metrics/lag.ts'
 import { createMetrics, metricTable } from '../../../../apps/service/metrics/metrics.ts'
 import { createReadPartitions } from '../../../../apps/service/read-partitions.ts'
-import { defaultPolicy } from '../../../../shared/agents/agents.ts'
+import { defaultPolicy } from '../../../../shared/agents/policy/policy.ts'
 import { encode } from '../../../../shared/codec/codec.ts'
 import type { RecordToAppend, StoredRecord } from '../../../../shared/contract/bus.ts'
 import type {

@@ -12,6 +12,7 @@ import {
   type Logged,
   recordsOf,
 } from '../../evidence.ts'
+import { lineOf } from '../trees/trees.ts'
 import { matches } from './waits.ts'
 
 const idleBoundMs = 1_000
@@ -52,6 +53,7 @@ export function startsInStops(evidence: Evidence): StoppedStart[] {
       at,
       tool,
       agent: agents.get(call),
+      conversation: (JSON.parse(call) as [string])[0],
     })),
     ...modelRequests(evidence),
   ]
@@ -83,6 +85,7 @@ function modelRequests(evidence: Evidence) {
       at: time,
       tool: undefined,
       agent: agents.get(message.conversation),
+      conversation: message.conversation,
     }))
 }
 
@@ -97,14 +100,15 @@ function stopSpans({ records }: Evidence): { stop: Logged; until: number }[] {
   })
 }
 
-function isOf(
-  { message }: Logged,
-  { tool, agent }: { tool: string | undefined; agent: string | undefined },
-): boolean {
+type Started = { tool: string | undefined; agent: string | undefined; conversation: string }
+
+/** A stop of a conversation is one of all conversations below. */
+function isOf({ message }: Logged, { tool, agent, conversation }: Started): boolean {
   if (message?.type !== 'operator-stop') return false
   const { scope, name } = message
   if (scope === 'all') return true
   if (scope === 'tool') return tool !== undefined && matches(name, tool)
+  if (scope === 'conversation') return lineOf(conversation).includes(name)
   return scope === 'agent' && agent === name
 }
 

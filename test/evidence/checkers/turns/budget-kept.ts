@@ -29,8 +29,13 @@ type Folded = {
   findings: Finding[]
 }
 
-/** `account`: of one budget in one window. */
-type Held = { reserved: BudgetReserved; entries: { account: string; budget: BudgetInForce }[] }
+/** `account`: of one budget in one window. `until`, `tries`: of a child that reserves again. */
+type Held = {
+  reserved: BudgetReserved
+  entries: { account: string; budget: BudgetInForce }[]
+  until: number
+  tries: number
+}
 
 /** A run has budgets of the tenant for a day or a month, and caps of trees. */
 export const budgetKept: Checker = {
@@ -60,10 +65,18 @@ function fold({ records, partitions }: Evidence): Folded {
     for (const record of records) {
       if (record.topic !== 'budgets' || record.partition !== partition) continue
       const { message, time } = record
-      for (const [attempt, { reserved }] of held) if (time >= reserved.expiresAt) use(attempt)
+      for (const [attempt, { until }] of held) if (time >= until) use(attempt)
       switch (message?.type) {
         case 'budget-reserved': {
-          if (granted.has(message.attempt) || refused.has(message.attempt)) break
+          const again = held.get(message.attempt)
+          if (message.children === 0) {
+            if (granted.has(message.attempt) || refused.has(message.attempt)) break
+          } else if (again !== undefined) {
+            again.until = Math.max(again.until, message.expiresAt)
+            again.tries += 1
+            break
+          }
+          refused.delete(message.attempt) // a further try of a child is decided anew
           const entries = message.budgets.map((budget) => {
             return { account: accountOf(message, budget, time), budget }
           })
@@ -72,7 +85,12 @@ function fold({ records, partitions }: Evidence): Folded {
             refused.add(message.attempt)
             break
           }
-          held.set(message.attempt, { reserved: message, entries })
+          held.set(message.attempt, {
+            reserved: message,
+            entries,
+            until: message.expiresAt,
+            tries: 1,
+          })
           granted.set(message.attempt, message)
           break
         }
@@ -89,11 +107,19 @@ function fold({ records, partitions }: Evidence): Folded {
           // A writer that reads no decision in time releases a reservation, because a grant may follow.
           if (!granted.has(message.attempt) && !refused.has(message.attempt))
             report(record, `${message.attempt} released no reservation`)
-          held.delete(message.attempt)
+          release(message.attempt)
           break
         default:
           break
       }
+    }
+
+    /** The release of one try leaves the place of a child to the others. */
+    function release(attempt: string): void {
+      const known = held.get(attempt)
+      if (known === undefined) return
+      known.tries -= 1
+      if (known.tries === 0) held.delete(attempt)
     }
 
     function isUsedUp(account: string, { hard, unit }: BudgetInForce, time: number): boolean {

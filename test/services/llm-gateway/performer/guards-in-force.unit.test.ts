@@ -3,7 +3,7 @@ import {
   guardsInForce,
   withGuards,
 } from '../../../../services/llm-gateway/performer/guards-in-force.ts'
-import { defaultPolicy, policyOf } from '../../../../shared/agents/agents.ts'
+import { defaultPolicy, policyOf } from '../../../../shared/agents/policy/policy.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { GuardInForce, GuardRegistration } from '../../../../shared/contract/messages.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { withOperatorCaps } from '../../../../services/llm-gateway/performer/operator-caps.ts'
-import { defaultPolicy, policyOf } from '../../../../shared/agents/agents.ts'
+import { defaultPolicy, policyOf } from '../../../../shared/agents/policy/policy.ts'
 import type { Caps, OperatorLimits } from '../../../../shared/contract/messages.ts'
 
 const operator = (caps: Partial<Caps>): OperatorLimits => ({

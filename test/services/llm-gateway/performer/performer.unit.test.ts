@@ -13,13 +13,12 @@ import {
   type Provider,
 } from '../../../../services/llm-gateway/performer/providers/providers.ts'
 import type { AttemptTask } from '../../../../services/llm-gateway/reducer.ts'
+import { type Agent, toolRef } from '../../../../shared/agents/agents.ts'
 import {
-  type Agent,
   defaultPolicy,
   defaultSettings,
   policyOf,
-  toolRef,
-} from '../../../../shared/agents/agents.ts'
+} from '../../../../shared/agents/policy/policy.ts'
 import { hold } from '../../../../shared/codec/codec.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { policyInForce } from '../../../../services/llm-gateway/performer/policy-in-force.ts'
-import { defaultPolicy, policyOf } from '../../../../shared/agents/agents.ts'
+import { defaultPolicy, policyOf } from '../../../../shared/agents/policy/policy.ts'
 import type {
   AgentPolicy,
   GuardRegistration,

@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import { Ajv } from 'ajv'
-import { defaultSettings } from '../../../../shared/agents/agents.ts'
 import { toolDefaults } from '../../../../shared/agents/file/parts/tool-part.ts'
+import { defaultSettings } from '../../../../shared/agents/policy/policy.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 
 type Schema = {

@@ -1,8 +1,9 @@
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { providers } from '../../../../services/llm-gateway/performer/providers/providers.ts'
-import { defaultPolicy, defaultSettings, textCallsOf } from '../../../../shared/agents/agents.ts'
+import { textCallsOf } from '../../../../shared/agents/agents.ts'
 import { loadAgentFile, loadAgents } from '../../../../shared/agents/file/load-agents.ts'
+import { defaultPolicy, defaultSettings } from '../../../../shared/agents/policy/policy.ts'
 import { declarationWith } from '../../../support/messages.ts'
 import { agentFolder, environment, key, loaded, mistakesIn } from './agent-folder.ts'
 

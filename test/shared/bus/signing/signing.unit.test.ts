@@ -18,11 +18,12 @@ import { signersOf } from '../../../../shared/bus/signing/principals.ts'
 import { signedBus } from '../../../../shared/bus/signing/signed-bus.ts'
 import { createSigning, type Signing } from '../../../../shared/bus/signing/signing.ts'
 import { encode } from '../../../../shared/codec/codec.ts'
-import type { Bus, RecordToAppend } from '../../../../shared/contract/bus.ts'
+import type { Bus, RecordToAppend, SubscribeOptions } from '../../../../shared/contract/bus.ts'
 import type { Message, MessageType } from '../../../../shared/contract/messages.ts'
 import { keyOf, topics } from '../../../../shared/contract/topology.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { othersReach } from '../../../../shared/lib/files/secret-files.ts'
+import { runGuard } from '../../../../shared/runtime/guards/run-guard.ts'
 import { cancel, modelRequest, userMessage } from '../../../support/messages.ts'
 
 let folder: string
@@ -160,6 +161,40 @@ describe('a stage without the key of an operator', () => {
     const signed = signedBus(bus, as('validator'), log)
     await keepPartitionCount({ bus: signed, topicPrefix: 'weir.', partitions: 4, log })
     expect(warnings).toMatchObject([{ partitions: 4, reason: expect.stringMatching('no key') }])
+  })
+})
+
+describe('a guard without the keys of the executor', () => {
+  const guard = { name: 'shell', version: '1', tools: ['*'], deadlineMs: 1 }
+  const judge = () => ({ state: undefined, verdicts: [] })
+
+  async function run(more: object, { principal = 'guard.shell', topicPrefix = 'weir.' } = {}) {
+    const groups: string[] = []
+    const subscribe = async ({ group }: SubscribeOptions) => {
+      groups.push(group)
+      return { failed: new Promise(() => {}), close: async () => {} }
+    }
+    const log = { child: () => log } as unknown as Logger
+    const bus = signedBus({ subscribe } as unknown as Bus, as(principal), log)
+    await runGuard({ ...guard, onTimeout: 'deny', judge, ...more }, { bus, topicPrefix, log })
+    return groups
+  }
+
+  it('runs, unless the guard sees the ends of calls', async () => {
+    expect(await run({})).toEqual(['weir.guard.shell'])
+    await expect(run({ seesEnds: true })).rejects.toMatchObject({
+      code: 'settings.invalid',
+      message: expect.stringMatching(
+        /^weir\.guard\.shell decides by the records of weir\.rounds-cleared, and this process has no keys/,
+      ),
+    })
+    expect(await run({ seesEnds: true }, { principal: 'executor' })).toEqual(['weir.guard.shell'])
+  })
+
+  it('lends its name to no stage that reads another inbox', async () => {
+    const bus = signedBus({} as unknown as Bus, as('validator'), {} as Logger)
+    const options = { group: 'my-guard.executor', topic: 'weir.rounds-cleared' }
+    await expect(bus.subscribe(options as SubscribeOptions)).rejects.toThrow('has no keys to check')
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { defaultPolicy } from '../../../../shared/agents/agents.ts'
+import { defaultPolicy } from '../../../../shared/agents/policy/policy.ts'
 import { decode, encode } from '../../../../shared/codec/codec.ts'
 import type { Commit, StoredRecord } from '../../../../shared/contract/bus.ts'
 import type {

@@ -1,7 +1,7 @@
 // The texts of records that the rules of a redaction search.
 
 import { expect, it } from '@jest/globals'
-import { defaultSettings } from '../../../../shared/agents/agents.ts'
+import { defaultSettings } from '../../../../shared/agents/policy/policy.ts'
 import { textsIn } from '../../../../shared/runtime/redaction/record-texts.ts'
 
 it('include the instructions that a question adds, as texts of the user', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { defaultPolicy } from '../../../../shared/agents/agents.ts'
+import { defaultPolicy } from '../../../../shared/agents/policy/policy.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Message, OperatorStop } from '../../../../shared/contract/messages.ts'
 import { keyOf, stopId } from '../../../../shared/contract/topology.ts'

@@ -1,7 +1,8 @@
 // The check of sandboxes when an executor starts.
 
 import { describe, expect, it } from '@jest/globals'
-import { type Agents, defaultSettings } from '../../../../shared/agents/agents.ts'
+import type { Agents } from '../../../../shared/agents/agents.ts'
+import { defaultSettings } from '../../../../shared/agents/policy/policy.ts'
 import type { SandboxSetting } from '../../../../shared/agents/sandbox.ts'
 import { prepareSandboxes } from '../../../../shared/tools/sandbox/sandbox-check.ts'
 import { declarationWith } from '../../../support/messages.ts'

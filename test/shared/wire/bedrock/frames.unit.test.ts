@@ -1,7 +1,7 @@
 // The binary stream of Converse, read strictly and printed: FRAMING-1, FRAMES-1, FRAMES-2 and CONVERSE-1.
 
 import { describe, expect, it, jest } from '@jest/globals'
-import { converseFraming } from '../../../../shared/wire/bedrock/frames.ts'
+import { converseFraming } from '../../../../shared/wire/bedrock/converse-stream.ts'
 import { bedrockModel } from '../../../../shared/wire/bedrock/model.ts'
 import { jsonLines } from '../../../../shared/wire/framing/text-framings.ts'
 import { StrictFault } from '../../../../shared/wire/strict/strict.ts'

@@ -1,17 +1,22 @@
-// The actions on an open conversation: its link, its files, a replay with another rule, and a stop.
+// The actions on an open conversation: its link, its files, a replay with another rule, its tree, and a stop.
 
 import { shellWord } from '../../../../../shared/lib/text/shell-word.ts'
 import { type Child, html } from '../../../../page/kit/html.ts'
 import { status } from '../../../../page/kit/parts.ts'
 import type { ReportData } from '../../../../report/page/data.ts'
+import { count } from '../../../../terminal/text/quantities.ts'
+import type { TreeData } from '../console-state.ts'
+import type { Stopping } from '../now/stop-dialog.ts'
 import { thresholdsIn, valueChange } from '../operator/policies-view.ts'
 import { whatIfPanel } from '../operator/what-if-panel.ts'
 import type { PoliciesData } from '../operator-state.ts'
 import type { Change, Confirmations } from '../parts/confirmation.ts'
 import { polled } from '../parts/poll.ts'
 import { download } from '../parts/server.ts'
+import { stopTreeButton, treeLink, treeMs, treePath } from './tree-page.ts'
 
 export type ConversationBar = {
+  open(conversation: string): void
   leave(): void
   /** `data` undefined: the conversation is not read yet. */
   view(conversation: string, data: ReportData | undefined): Child
@@ -20,10 +25,11 @@ export type ConversationBar = {
 export function conversationBar(
   onChange: () => void,
   confirmations: Confirmations,
-  { onStop, onTitled }: { onStop(agent: string | null): void; onTitled(): void },
+  { onStop, onTitled }: { onStop(stopped: Omit<Stopping, 'conversation'>): void; onTitled(): void },
 ): ConversationBar {
   const policies = polled<PoliciesData>(onChange, null)
   const whatIf = whatIfPanel(onChange)
+  const tree = polled<TreeData>(onChange, treeMs)
   let note: string | null = null
   let isReplaying = false
 
@@ -76,7 +82,9 @@ export function conversationBar(
   }
 
   return {
+    open: (conversation) => tree.open(treePath(conversation)),
     leave() {
+      tree.leave()
       note = null
       isReplaying = false
       policies.leave()
@@ -87,7 +95,8 @@ export function conversationBar(
         return html`<main><p class="faint" role="status">Reading the conversation.</p></main>`
       const { state, turns } = data.timeline
       const agent = turns.at(-1)?.agent ?? null
-      return html`<div class="conversation-bar">
+      const root = tree.data !== undefined && tree.data.lines.length > 1 ? tree.data.root : null
+      return html`<div class="conversation-bar" role="region" aria-label="Actions on this conversation">
           <button type="button" onClick=${copyLink}>Copy link</button>
           <button type="button" onClick=${() => confirmations.open(titleChange(conversation, data.timeline.title, onTitled))}>Rename…</button>
           <button type="button" onClick=${() => save('report', conversation, 'html')}>Download report</button>
@@ -98,7 +107,8 @@ export function conversationBar(
               Replay with another rule…
             </button>`
           }
-          ${state === 'open' && html`<button type="button" class="danger" onClick=${() => onStop(agent)}>Stop…</button>`}
+          ${root !== null && html`<a href=${treeLink(conversation)}>Tree of ${count(tree.data?.lines.length ?? 0, 'conversation')}</a> ${stopTreeButton(root, confirmations)}`}
+          ${state === 'open' && html`<button type="button" class="danger" onClick=${() => onStop({ agent, tree: root })}>Stop…</button>`}
           ${status(note, 'note')} ${status(confirmations.note, 'good')}
         </div>
         ${isReplaying && agent !== null && replayView(conversation, agent)}`

@@ -11,7 +11,8 @@ import { type OperatorPage, operatorPage } from './operator-page.ts'
 import { removalButton } from './setting-removal.ts'
 
 type Stop = StopsData['stops'][number]
-type Scope = NonNullable<Stop['scope']>
+/** A stop of a tree is one of its root, with all conversations below. */
+type Scope = NonNullable<Stop['scope']> | 'tree'
 
 /** `field`: null: the scope needs no name. */
 type ScopeTexts = { label: string; field: string | null; suggests: Suggestion; effect: string }
@@ -45,7 +46,14 @@ const scopes: Record<Scope, ScopeTexts> = {
     label: 'One conversation',
     field: 'Conversation',
     suggests: 'open',
-    effect: 'No model request and no call of this conversation starts.',
+    effect: 'No model request and no call of this conversation and of the agents below starts.',
+  },
+  tree: {
+    label: 'A tree of agents',
+    field: 'Any conversation of the tree',
+    suggests: 'open',
+    effect:
+      'No model request and no call of any conversation in the tree starts, also of new agents.',
   },
 }
 

@@ -19,8 +19,8 @@ import { newest } from '../../../../../shared/lib/newest.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
 import type { ModelFormat } from '../../../../../shared/wire/proxied.ts'
 import { HttpError } from '../../../http-error.ts'
+import { signerOf } from '../aws/signed-requests.ts'
 import { callsIn, historyOf } from '../sent-request.ts'
-import { signerOf } from '../signed-requests.ts'
 
 /** A request of a client of this guest. */
 export type ClientRequest = {

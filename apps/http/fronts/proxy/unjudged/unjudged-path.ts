@@ -9,7 +9,7 @@ import { plainPath } from '../apis.ts'
 const apis: readonly (readonly [RegExp, UnjudgedKind])[] = [
   [/^(?=.*\/publishers\/).*:(stream)?generatecontent$|:(stream)?rawpredict$/, 'Vertex'],
   [/:(stream|batch)?generatecontent$/, 'Gemini'],
-  [/^(?=.*\/model\/).*\/(converse|invoke)(-stream|-with-response-stream)?$/, 'Bedrock'],
+  [/^(?=.*\/model\/).*\/(converse|invoke)(-stream|-with-[a-z-]+-stream)?$/, 'Bedrock'],
   [/\/api\/generate$/, 'Ollama'],
   [/\/batches(\/|$)/, 'batches'],
   [/\/threads(\/|$)/, 'threads of Assistants'],

@@ -82,14 +82,15 @@ function noStrictReading({ request: { title } }: ModelFormat): HttpError {
   )
 }
 
+const historyElsewhere =
+  'this request keeps its history or its answer at the provider (previous_response_id, conversation, prompt or background), so Weir cannot judge its calls: send the whole history'
+
 /** Throws 400 for a request whose calls Weir cannot judge. */
 function checkRequest({ request }: ModelFormat, body: Json): void {
-  if (request.elsewhere(body) !== undefined)
-    throw new HttpError(
-      400,
-      'proxy.history',
-      'this request keeps its history or its answer at the provider (previous_response_id, conversation, prompt or background), so Weir cannot judge its calls: send the whole history, or start the proxy without --veto',
-    )
+  if (request.elsewhere(body) !== undefined) {
+    const { unreadable = historyElsewhere } = request
+    throw new HttpError(400, 'proxy.history', `${unreadable}, or start the proxy without --veto`)
+  }
   if (Number(request.answers(body)) > 1)
     throw new HttpError(
       400,

@@ -6,6 +6,7 @@ import {
   type HostSessions,
   hostSessions,
 } from '../../../../../apps/http/fronts/hooks/host-sessions.ts'
+import type { RequestSigner } from '../../../../../apps/http/fronts/proxy/aws/aws-signer.ts'
 import { createProxy, type ModelProxy } from '../../../../../apps/http/fronts/proxy/proxy.ts'
 import { upstreamAt } from '../../../../../apps/http/fronts/proxy/upstream.ts'
 import type { VetoOptions } from '../../../../../apps/http/fronts/proxy/veto/veto.ts'
@@ -39,6 +40,7 @@ export async function proxied(
   respond: (request: Received, response: ServerResponse, n: number) => unknown,
   path = '',
   veto?: VetoOptions,
+  sign?: RequestSigner,
 ): Promise<Proxied> {
   const lines: string[] = []
   const agents: string[] = []
@@ -50,7 +52,7 @@ export async function proxied(
   })
   const sessions = hostSessions(systemClock)
   const proxy = createProxy({
-    upstream: upstreamAt(upstream.url + path),
+    upstream: upstreamAt(upstream.url + path, sign),
     conversationOf: async (agent, { conversation, holds: _, ...options }) =>
       (await guards.guardOf(agent)).conversation(conversation, options),
     veto,

@@ -5,7 +5,8 @@ import {
   providerNamed,
   providers,
 } from '../../../../../services/llm-gateway/performer/providers/providers.ts'
-import { type Agent, defaultSettings } from '../../../../../shared/agents/agents.ts'
+import type { Agent } from '../../../../../shared/agents/agents.ts'
+import { defaultSettings } from '../../../../../shared/agents/policy/policy.ts'
 
 const agent = (name: string): Agent => ({
   name,

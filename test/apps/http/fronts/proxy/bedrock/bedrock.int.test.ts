@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http'
 import type { Message, Tool } from '@aws-sdk/client-bedrock-runtime'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
-import { refuseSigned } from '../../../../../../apps/http/fronts/proxy/signed-requests.ts'
+import { refuseSigned } from '../../../../../../apps/http/fronts/proxy/aws/signed-requests.ts'
 import { type Fronts, openFronts } from '../../../../../../client/guard/log/fronts.ts'
 import { scriptedGuard } from '../../../scripted-guard.ts'
 import { type Proxied, proxied } from '../proxied.ts'
@@ -106,6 +106,24 @@ describe('Converse under the veto', () => {
   )
 
   it.each(forms)(
+    'judges the requests of the SDK over HTTP/2, its default (%s)',
+    async (_, isStreamed) => {
+      const { url, received } = await opened(
+        veto,
+        [converseCall('c1', {})],
+        [thought, converseCall('c2', { cmd: 'ls' })],
+      )
+      const { content } = await bedrockClient(
+        url,
+        {},
+        {},
+      )({ messages: [question], toolConfig }, { isStreamed })
+      expect(content).toEqual([thought, converseCall('c2', { cmd: 'ls' })])
+      expect(received).toHaveLength(2)
+    },
+  )
+
+  it.each(forms)(
     'ends a run without progress with a text for the user (%s)',
     async (_, isStreamed) => {
       const { url, received } = await opened(veto, [converseCall('c1', {})])
@@ -157,19 +175,6 @@ describe('Converse under the veto', () => {
       message: 'The model id is invalid.',
     })
   })
-
-  it('refuses InvokeModel, whose body Weir does not read', async () => {
-    const { url, received } = await opened(veto, [{ text: 'x' }])
-    const response = await fetch(`${url}/model/m/invoke-with-response-stream`, {
-      method: 'POST',
-      body: '{}',
-    })
-    expect([response.status, await response.text()]).toEqual([
-      400,
-      expect.stringContaining('Bedrock (/converse'),
-    ])
-    expect(received).toEqual([])
-  })
 })
 
 describe('Converse without a veto', () => {
@@ -202,10 +207,6 @@ describe('a request with a signature of AWS', () => {
   const authorization =
     'AWS4-HMAC-SHA256 Credential=AKID/20260102/us-east-1/bedrock/aws4_request, Signature=x'
   const aws = 'https://bedrock-runtime.us-east-1.amazonaws.com'
-
-  it('is refused before it reaches AWS, with the remedy', () => {
-    expect(() => refuseSigned({ authorization }, aws)).toThrow('AWS_BEARER_TOKEN_BEDROCK')
-  })
 
   it('passes to a server that is not of AWS, and so does an API key to AWS', () => {
     refuseSigned({ authorization }, 'https://gateway.example/amazonaws.com')

@@ -1,7 +1,8 @@
-// A client of Converse on AWS's SDK, with an API key and HTTP/1.1.
+// Clients of Bedrock on AWS's SDK.
 
 import {
   BedrockRuntimeClient,
+  type BedrockRuntimeClientConfig,
   type ContentBlock,
   ConverseCommand,
   type ConverseCommandInput,
@@ -18,14 +19,19 @@ export type BedrockClient = (
 
 export const modelId = 'anthropic.claude-x-v1:0'
 
-export function bedrockClient(url: string, headers: Record<string, string> = {}): BedrockClient {
+/** AWS's client with an API key and its own default, HTTP/2. `options`: of AWS. */
+export function runtimeClient(
+  url: string,
+  headers: Record<string, string> = {},
+  options: BedrockRuntimeClientConfig = {},
+): BedrockRuntimeClient {
   const client = new BedrockRuntimeClient({
     endpoint: url,
     region: 'us-east-1',
     maxAttempts: 1,
     token: { token: 'dummy' },
     authSchemePreference: ['httpBearerAuth'],
-    requestHandler: new NodeHttpHandler(),
+    ...options,
   })
   client.middlewareStack.add(
     (next) => async (args) => {
@@ -34,6 +40,16 @@ export function bedrockClient(url: string, headers: Record<string, string> = {})
     },
     { step: 'build' },
   )
+  return client
+}
+
+/** Converse, by HTTP/1.1 if the options name no other handler. */
+export function bedrockClient(
+  url: string,
+  headers: Record<string, string> = {},
+  options: BedrockRuntimeClientConfig = { requestHandler: new NodeHttpHandler() },
+): BedrockClient {
+  const client = runtimeClient(url, headers, options)
   return async (request, { isStreamed, signal }) => {
     const options = signal === undefined ? {} : { abortSignal: signal }
     const input = { modelId, ...request }

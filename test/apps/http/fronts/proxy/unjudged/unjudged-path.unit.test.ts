@@ -12,6 +12,7 @@ describe('the kind of an unjudged request', () => {
     ['/model/anthropic.claude-v9%3A0/converse-stream', 'Bedrock'],
     ['/model/arn:aws:bedrock:x:1:inference-profile/m/converse', 'Bedrock'],
     ['/model/m/invoke-with-response-stream', 'Bedrock'],
+    ['/model/m/invoke-with-bidirectional-stream', 'Bedrock'],
     ['/api/generate', 'Ollama'],
     ['/v1/messages/batches', 'batches'],
     ['/v1/threads/thread_1/runs', 'threads of Assistants'],

@@ -2,7 +2,7 @@
 // is the proxy's, so AWS refuses it.
 
 import type { IncomingHttpHeaders } from 'node:http'
-import { HttpError } from '../../http-error.ts'
+import { HttpError } from '../../../http-error.ts'
 
 /** The id of the key that signed. Undefined: the header has no signature. */
 export function signerOf(authorization: string | undefined): string | undefined {
@@ -12,11 +12,11 @@ export function signerOf(authorization: string | undefined): string | undefined 
 /** Throws 400 for a signed request to AWS. Other servers may accept one. `url`: of the upstream. */
 export function refuseSigned({ authorization }: IncomingHttpHeaders, url: string): void {
   const { hostname } = new URL(url)
-  const isOfAws = /(^|\.)amazonaws\.com(\.cn)?$/i.test(hostname)
+  const isOfAws = /(^|\.)(amazonaws\.com(\.cn)?|api\.aws)$/i.test(hostname)
   if (!isOfAws || signerOf(authorization) === undefined) return
   throw new HttpError(
     400,
     'proxy.signature',
-    `the signature of this request covers the address of Weir, so ${hostname} would refuse it: use an API key of Bedrock (AWS_BEARER_TOKEN_BEDROCK)`,
+    `the signature of this request covers the address of Weir, so ${hostname} would refuse it: start the proxy with --sign-aws and your region, or use an API key of Bedrock (AWS_BEARER_TOKEN_BEDROCK)`,
   )
 }

@@ -1,0 +1,246 @@
+// The lines of providers' accounts, as one process sees them: it reserves a slot, waits for the start that
+// all processes compute, and reports the end.
+// Reads: budgets. Writes: slot-reserved and slot-settled to budgets.
+// ACCOUNT-LINES-1. Without limits, and without a refusal of the provider, nothing is written and nothing
+//     waits.
+// ACCOUNT-LINES-2. A line that cannot be read holds no request: a limit is the provider's own to enforce.
+
+import { createHash } from 'node:crypto'
+import { hasInForce } from '../../codec/codec.ts'
+import { limits } from '../../contract/limits.ts'
+import type { ModelLimits, SlotReserved, SlotSettled } from '../../contract/messages.ts'
+import type { Milliseconds } from '../../lib/clock.ts'
+import {
+  type BudgetContext,
+  budgetRecord,
+  type Membership,
+  partitionFollowers,
+} from './budget-followers.ts'
+import {
+  applyToLine,
+  emptyLine,
+  isIdle,
+  isUnderPressure,
+  type LineWait,
+  noModelLimits,
+  plannedStarts,
+  type RequestLine,
+  waitOfLine,
+} from './request-line.ts'
+
+/** `key`: of the provider's account. `server`: the origin of its address. */
+export type ProviderAccount = { server: string; key: string; model: string }
+
+/** `limits` undefined: those that the provider shows only. */
+export type SlotRequest = Pick<SlotReserved, 'tenant' | 'share' | 'attempt' | 'expiresAt'> & {
+  account: ProviderAccount
+  limits?: ModelLimits | undefined
+}
+
+/** `ahead`: requests that start earlier. `waitMs`: the time to the start, if nothing changes. */
+export type SlotWait = { reason: LineWait; ahead: number; waitMs: Milliseconds }
+
+export type SlotEnd = Pick<SlotSettled, 'tokens' | 'refusedBy' | 'waitMs'>
+
+export type Slot = {
+  /** Too many requests wait for the account, so this one must not start. */
+  isRefused?: true
+  /** The first call counts. Never rejects: a place without its end comes back with its lease. */
+  settle(end: SlotEnd): Promise<void>
+}
+
+export type AccountLines = {
+  /**
+   * Resolves when the request may start, or to a refused slot. Undefined: `stop` has aborted.
+   * `onWait`: called once, if it waits.
+   */
+  slot(
+    context: BudgetContext,
+    request: SlotRequest,
+    options: { stop: AbortSignal; onWait: (wait: SlotWait) => void },
+  ): Promise<Slot | undefined>
+  join(): Membership
+}
+
+/** The end of a request whose use is unknown. */
+export const unknownEnd: SlotEnd = { tokens: null, refusedBy: null, waitMs: 0 }
+
+type Lines = Map<string, RequestLine>
+
+/** `behindMs`: how far the log's time is behind this clock, at most. Undefined: not read yet. */
+type Waiter = {
+  attempt: string
+  behindMs: Milliseconds | undefined
+  start: (how: 'start' | 'full') => void
+  onWait: (wait: SlotWait) => void
+}
+
+/** Shorter waits are not reported. */
+const reportedWaitMs: Milliseconds = 1000
+
+/** One for a process. */
+export function createAccountLines(): AccountLines {
+  const waiters = new Map<string, Map<string, Waiter>>()
+  const timers = new Map<string, () => void>()
+
+  const followers = partitionFollowers<Lines>({
+    since: (now) => now - limits.slotsKeptMs,
+    begin: () => new Map(),
+    apply(lines, records, context) {
+      const changed = new Set<string>()
+      for (const record of records) {
+        const message = budgetRecord(record, context.log)
+        if (message?.type !== 'slot-reserved' && message?.type !== 'slot-settled') continue
+        const line = lines.get(message.account) ?? emptyLine()
+        applyToLine(line, message, record.time)
+        if (isIdle(line, record.time)) lines.delete(message.account)
+        else lines.set(message.account, line)
+        const waiter = waiters.get(message.account)?.get(message.attempt)
+        if (waiter !== undefined) waiter.behindMs ??= context.clock.now() - record.time
+        changed.add(message.account)
+      }
+      for (const account of changed) serve(account, lines, context)
+    },
+  })
+
+  /** Starts the waiting requests of this process whose time has come. */
+  function serve(account: string, lines: Lines, context: BudgetContext): void {
+    timers.get(account)?.()
+    timers.delete(account)
+    const own = waiters.get(account)
+    if (own === undefined) return
+    const { clock } = context
+    const now = clock.now()
+    const line = lines.get(account) ?? emptyLine()
+    const starts = plannedStarts(line)
+    const order = [...starts.keys()]
+    let nextMs = limits.slotProbeMs
+    for (const waiter of own.values()) {
+      const { attempt, behindMs } = waiter
+      if (behindMs === undefined) continue
+      const at = starts.get(attempt) ?? line.running.get(attempt)?.at
+      if (at === undefined) waiter.start('full')
+      else if (at + behindMs <= now) waiter.start('start')
+      else {
+        const waitMs = at + behindMs - now
+        nextMs = Math.min(nextMs, waitMs)
+        const reason = waitOfLine(line, now - behindMs)
+        if (waitMs > reportedWaitMs && reason !== undefined)
+          waiter.onWait({ reason, ahead: order.indexOf(attempt), waitMs })
+      }
+    }
+    if (own.size > 0)
+      timers.set(
+        account,
+        clock.after(nextMs, () => serve(account, lines, context)),
+      )
+  }
+
+  async function settle(context: BudgetContext, settled: SlotSettled): Promise<void> {
+    try {
+      await context.budgets.append(settled.account, settled)
+    } catch (error) {
+      context.log.warn({ err: error }, 'the end of a model request could not be written')
+    }
+  }
+
+  function slotOf(
+    context: BudgetContext,
+    own: Pick<SlotSettled, 'account' | 'attempt'>,
+    isReserved: boolean,
+  ): Slot {
+    let isSettled = false
+    return {
+      async settle(end) {
+        if (isSettled) return
+        isSettled = true
+        if (isReserved || end.refusedBy !== null || end.waitMs > 0)
+          await settle(context, { type: 'slot-settled', ...own, ...end })
+      },
+    }
+  }
+
+  async function inLine(
+    context: BudgetContext,
+    { account, limits: given = noModelLimits, ...request }: SlotRequest,
+    { stop, onWait }: Parameters<AccountLines['slot']>[2],
+  ): Promise<Slot | undefined> {
+    const { attempt } = request
+    const id = accountId(account, await context.budgets.salt())
+    const isLimited = Object.values(given).some((limit) => limit !== null)
+    const line = followers.follow(context, await context.budgets.partitionOf(id)).state.get(id)
+    const isHeld = line !== undefined && isUnderPressure(line, context.clock.now())
+    const own = { account: id, attempt }
+    if (!isLimited && !isHeld) return slotOf(context, own, false)
+
+    const slot = slotOf(context, own, true)
+    const started = Promise.withResolvers<'start' | 'full' | undefined>()
+    const waiter: Waiter = {
+      attempt,
+      behindMs: undefined,
+      start: started.resolve,
+      onWait: once(onWait),
+    }
+    const all = waiters.get(id) ?? new Map<string, Waiter>()
+    waiters.set(id, all.set(attempt, waiter))
+    const leave = () => started.resolve(undefined)
+    stop.addEventListener('abort', leave, { once: true })
+    let cancel = () => {}
+    try {
+      await context.budgets.append(id, { type: 'slot-reserved', ...own, ...request, limits: given })
+      cancel = context.clock.after(limits.budgetReadMs, () => {
+        if (waiter.behindMs === undefined) started.resolve('start') // keeps ACCOUNT-LINES-2
+      })
+      if (stop.aborted) leave()
+      const how = await started.promise
+      if (how === 'start') return slot
+      if (how === 'full') return refusedSlot
+      await slot.settle(unknownEnd)
+      return undefined
+    } finally {
+      cancel()
+      stop.removeEventListener('abort', leave)
+      all.delete(attempt)
+      if (all.size === 0) {
+        waiters.delete(id)
+        timers.get(id)?.()
+        timers.delete(id)
+      }
+    }
+  }
+
+  return {
+    async slot(context, request, options) {
+      if (!hasInForce('slot-reserved', 'account')) return freeSlot
+      try {
+        return await inLine(context, request, options)
+      } catch (error) {
+        context.log.warn({ err: error }, 'the line of a provider cannot be used')
+        return freeSlot
+      }
+    },
+    join: followers.join,
+  }
+}
+
+/** Of a request that no line concerns. */
+export const freeSlot: Slot = { async settle() {} }
+
+const refusedSlot: Slot = { ...freeSlot, isRefused: true }
+
+/** No key can be found from it, and another deployment has another one. */
+function accountId({ server, key, model }: ProviderAccount, salt: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([salt, server, key, model]))
+    .digest('hex')
+    .slice(0, 32)
+}
+
+function once<T>(call: (value: T) => void): (value: T) => void {
+  let isCalled = false
+  return (value) => {
+    if (isCalled) return
+    isCalled = true
+    call(value)
+  }
+}

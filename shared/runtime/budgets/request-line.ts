@@ -1,0 +1,290 @@
+// The line of model requests to one provider's account, folded from its records of the topic `budgets`.
+// Every process that folds them gets the same starts. Pure.
+// Owns: the order and the time of each start, the pace that the provider accepts.
+// LINE-1. Only records and their times decide. A start needs no record: after its time the request counts
+//     as running, also if its process is gone.
+// LINE-2. No request starts within a wait that the provider named. Then one goes first, as a probe.
+// LINE-3. Starts are apart by the pace of the limits, or by the pace that the provider accepted. So
+//     waits that begin together never end together.
+// LINE-4. Tenants start in turn by their shares (start-time fair queueing, Goyal 1996).
+
+import { limits } from '../../contract/limits.ts'
+import type { ModelLimits, SlotReserved, SlotSettled } from '../../contract/messages.ts'
+import type { Milliseconds } from '../../lib/clock.ts'
+
+const minuteMs: Milliseconds = 60_000
+/** So clocks and networks that are a second apart put no further request into a provider's minute. */
+const usedShare = 0.98
+/** The part of `tokensPerMinute` that the first request counts until its answer is counted. */
+const firstTokensShare = 1 / 4
+
+export const noModelLimits: ModelLimits = {
+  requestsAtOnce: null,
+  requestsPerMinute: null,
+  tokensPerMinute: null,
+}
+
+/** `tag`: its virtual start. The lowest is the next to start. */
+type WaitingRequest = {
+  tenant: string
+  tag: number
+  since: Milliseconds
+  expiresAt: Milliseconds
+}
+
+/** `lapsesAt`: the end of its lease. `tokens`: the amount that its start counted. */
+type RunningRequest = { at: Milliseconds; lapsesAt: Milliseconds; tokens: number }
+
+/**
+ * Requests a minute since a time. `rising`: a guess that doubles until the provider refuses. `held`: the
+ * number that the provider accepted.
+ */
+type Pace = { kind: 'rising' | 'held'; perMinute: number; since: Milliseconds }
+
+export type RequestLine = {
+  limits: ModelLimits
+  /** By attempt, the next to start first. */
+  waiting: Map<string, WaitingRequest>
+  running: Map<string, RunningRequest>
+  /** The starts of the last minute that the provider did not refuse, by attempt. */
+  accepted: Map<string, Milliseconds>
+  /** The earliest next start by requests, by tokens, and by the waits of the provider. */
+  requestAt: Milliseconds
+  tokensAt: Milliseconds
+  closedUntil: Milliseconds
+  /** When a request last ended. A waiting request cannot have its place earlier. */
+  freedAt: Milliseconds
+  /** The next request to start is a probe. */
+  probes: boolean
+  pace: Pace | undefined
+  /** The mean of the newest requests. */
+  tokensEach: number | undefined
+  /** The tag of the newest start, and the newest tag of each tenant. */
+  virtual: number
+  tags: Map<string, number>
+}
+
+/** The reason of a wait, for people. */
+export type LineWait =
+  | 'closed'
+  | 'requestsAtOnce'
+  | 'requestsPerMinute'
+  | 'tokensPerMinute'
+  | 'pace'
+
+export function emptyLine(): RequestLine {
+  return {
+    limits: noModelLimits,
+    waiting: new Map(),
+    running: new Map(),
+    accepted: new Map(),
+    requestAt: 0,
+    tokensAt: 0,
+    closedUntil: 0,
+    freedAt: 0,
+    probes: false,
+    pace: undefined,
+    tokensEach: undefined,
+    virtual: 0,
+    tags: new Map(),
+  }
+}
+
+/** Changes the line in place. `time`: the append time of the record. */
+export function applyToLine(
+  line: RequestLine,
+  record: SlotReserved | SlotSettled,
+  time: Milliseconds,
+): void {
+  advance(line, time)
+  if (record.type === 'slot-reserved') enter(line, record, time)
+  else settle(line, record, time)
+}
+
+/** Whether a request without limits in its agent's file has to wait in the line too. */
+export function isUnderPressure(line: RequestLine, time: Milliseconds): boolean {
+  return line.waiting.size > 0 || line.closedUntil > time || paceAt(line, time) !== undefined
+}
+
+/** Whether the line has nothing that a later record could need. */
+export function isIdle(line: RequestLine, time: Milliseconds): boolean {
+  return (
+    !isUnderPressure(line, time) &&
+    line.running.size === 0 &&
+    Math.max(line.requestAt, line.tokensAt) <= time
+  )
+}
+
+/** The start of each waiting request, if no further record comes. */
+export function plannedStarts(line: RequestLine): Map<string, Milliseconds> {
+  const starts = new Map<string, Milliseconds>()
+  const copy = {
+    ...line,
+    waiting: new Map(line.waiting),
+    running: new Map(line.running),
+    accepted: new Map<string, Milliseconds>(),
+    tags: new Map<string, number>(),
+  }
+  advance(copy, Number.POSITIVE_INFINITY, (attempt, at) => starts.set(attempt, at))
+  return starts
+}
+
+/** The first reason why the next request does not start at `time`. Undefined: there is none. */
+export function waitOfLine(line: RequestLine, time: Milliseconds): LineWait | undefined {
+  if (line.closedUntil > time) return 'closed'
+  if (placeAt(line) > time) return 'requestsAtOnce'
+  if (line.tokensAt > time) return 'tokensPerMinute'
+  if (line.requestAt <= time) return undefined
+  return paceAt(line, time) === limitedPace(line) ? 'requestsPerMinute' : 'pace'
+}
+
+/** Starts all requests whose time has come, in order. */
+function advance(
+  line: RequestLine,
+  time: Milliseconds,
+  started: (attempt: string, at: Milliseconds) => void = () => {},
+): void {
+  for (const [attempt, request] of line.waiting) {
+    const at = Math.ceil(
+      Math.max(request.since, line.requestAt, line.tokensAt, line.closedUntil, placeAt(line)),
+    )
+    if (at > time) break
+    line.waiting.delete(attempt)
+    if (at >= request.expiresAt) continue
+    start(line, attempt, request, at)
+    started(attempt, at)
+  }
+  for (const [attempt, { lapsesAt }] of line.running)
+    if (lapsesAt <= time) line.running.delete(attempt)
+  for (const [attempt, at] of line.accepted)
+    if (at <= time - minuteMs) line.accepted.delete(attempt)
+}
+
+/** When a place of `requestsAtOnce` is free, without further records. */
+function placeAt({ limits: { requestsAtOnce }, running, freedAt }: RequestLine): Milliseconds {
+  if (requestsAtOnce === null) return 0
+  if (running.size < requestsAtOnce) return freedAt
+  const lapses = [...running.values()].map(({ lapsesAt }) => lapsesAt).sort((a, b) => a - b)
+  return lapses[running.size - requestsAtOnce] ?? 0
+}
+
+function start(
+  line: RequestLine,
+  attempt: string,
+  { tag }: WaitingRequest,
+  at: Milliseconds,
+): void {
+  const { tokensPerMinute } = line.limits
+  const tokens = line.tokensEach ?? (tokensPerMinute ?? 0) * firstTokensShare
+  line.running.set(attempt, { at, lapsesAt: at + limits.slotLeaseMs, tokens })
+  line.accepted.set(attempt, at)
+
+  const perMinute = paceAt(line, at)
+  const apart = perMinute === undefined ? 0 : minuteMs / perMinute
+  line.requestAt = at + Math.max(apart, line.probes ? limits.slotProbeMs : 0)
+  line.probes = false
+  line.tokensAt = Math.max(line.tokensAt, at)
+  countTokens(line, tokens, at)
+
+  line.virtual = Math.max(line.virtual, tag)
+  for (const [tenant, newest] of line.tags) if (newest <= line.virtual) line.tags.delete(tenant)
+}
+
+function countTokens(line: RequestLine, tokens: number, time: Milliseconds): void {
+  const { tokensPerMinute } = line.limits
+  if (tokensPerMinute === null) return
+  const until = line.tokensAt + (tokens * minuteMs) / (tokensPerMinute * usedShare)
+  line.tokensAt = Math.min(until, time + limits.slotDebtMsMax)
+}
+
+function enter(line: RequestLine, record: SlotReserved, time: Milliseconds): void {
+  const { attempt, tenant, share, expiresAt } = record
+  line.limits = boundedLimits(record.limits)
+  const isKnown = line.waiting.has(attempt) || line.running.has(attempt)
+  if (isKnown || line.waiting.size >= limits.slotsWaitingMax) return
+  const tag = Math.max(line.virtual, line.tags.get(tenant) ?? 0) + 1 / Math.max(1, share)
+  line.tags.set(tenant, tag)
+  const entry: [string, WaitingRequest] = [attempt, { tenant, tag, since: time, expiresAt }]
+  const later = [...line.waiting].filter(([, other]) => other.tag > tag)
+  for (const [other] of later) line.waiting.delete(other)
+  for (const [name, request] of [entry, ...later]) line.waiting.set(name, request)
+  advance(line, time)
+}
+
+/** A record of another process may have any number. */
+function boundedLimits(given: ModelLimits): ModelLimits {
+  const bounded = (max: number | null) => (max === null ? null : Math.max(1, max))
+  return {
+    requestsAtOnce: bounded(given.requestsAtOnce),
+    requestsPerMinute: bounded(given.requestsPerMinute),
+    tokensPerMinute: bounded(given.tokensPerMinute),
+  }
+}
+
+function settle(line: RequestLine, record: SlotSettled, time: Milliseconds): void {
+  const { attempt, tokens, refusedBy, waitMs } = record
+  const running = line.running.get(attempt)
+  line.running.delete(attempt)
+  line.waiting.delete(attempt)
+  line.freedAt = time
+  if (tokens !== null && running !== undefined) {
+    const used = Math.min(Math.max(0, tokens), limits.usageTokensMax)
+    countTokens(line, used - running.tokens, time)
+    line.tokensEach = (line.tokensEach ?? used) * (7 / 8) + used / 8
+  }
+  if (refusedBy !== null) line.accepted.delete(attempt)
+  if (refusedBy !== null || waitMs > 0) {
+    const wait = Math.min(Math.max(0, waitMs), limits.retryAfterMsMax)
+    line.closedUntil = Math.max(line.closedUntil, time + wait)
+    line.probes = true
+    line.pace = paceAfter(line, { refusedBy, sentAt: running?.at ?? 0 }, time)
+  }
+  advance(line, time)
+}
+
+/**
+ * The pace after the provider named a limit. A request from before the present pace says nothing about
+ * that pace.
+ */
+function paceAfter(
+  line: RequestLine,
+  { refusedBy, sentAt }: { refusedBy: SlotSettled['refusedBy']; sentAt: Milliseconds },
+  time: Milliseconds,
+): Pace {
+  const { pace, accepted, waiting } = line
+  const perMinute = grown(pace, time)
+  if (pace === undefined || perMinute === undefined)
+    return { kind: 'rising', perMinute: limits.slotPaceMin, since: line.closedUntil }
+  if (refusedBy === null || sentAt < pace.since)
+    return pace.kind === 'held' ? pace : { ...pace, since: Math.max(pace.since, line.closedUntil) }
+  if (refusedBy === 'overload') {
+    const half = Math.max(limits.slotPaceMin, perMinute / 2)
+    return { kind: 'rising', perMinute: half, since: line.closedUntil }
+  }
+  // Without requests that wait, the number is of the demand and not of the provider.
+  const measured = Math.max(accepted.size, waiting.size > 0 ? 1 : limits.slotPaceMin)
+  // A provider may have refused before a minute was over, so the measure can be too low.
+  const least = perMinute * (pace.kind === 'held' ? 0.7 : 0.5)
+  return { kind: 'held', perMinute: Math.max(measured, least), since: time }
+}
+
+/** In requests a minute. Undefined: no limit. */
+function paceAt(line: RequestLine, time: Milliseconds): number | undefined {
+  const paces = [limitedPace(line), grown(line.pace, time)].filter((pace) => pace !== undefined)
+  return paces.length === 0 ? undefined : Math.min(...paces)
+}
+
+function limitedPace({ limits: { requestsPerMinute } }: RequestLine): number | undefined {
+  return requestsPerMinute === null ? undefined : requestsPerMinute * usedShare
+}
+
+/** Undefined: it has grown so much that the account is free. */
+function grown(pace: Pace | undefined, time: Milliseconds): number | undefined {
+  if (pace === undefined) return undefined
+  const age = Math.max(0, time - pace.since)
+  const perMinute =
+    pace.kind === 'rising'
+      ? pace.perMinute * 2 ** Math.floor(age / limits.slotPaceDoublesMs)
+      : pace.perMinute * 1.05 ** Math.floor(Math.max(0, age - limits.slotPaceHeldMs) / minuteMs)
+  return perMinute < limits.slotPaceMax ? perMinute : undefined
+}
