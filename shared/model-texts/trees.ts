@@ -22,7 +22,11 @@ export const treeUnreadable =
 const notDone = 'Do not treat its task as done.'
 
 /** `how`: the way its turn ended. `why`: a clause. */
-export function childEnded(agent: string, how: 'stopped' | 'limit' | 'failed', why: string): string {
+export function childEnded(
+  agent: string,
+  how: 'stopped' | 'limit' | 'failed',
+  why: string,
+): string {
   switch (how) {
     case 'stopped':
       return `the agent '${agent}' was stopped before its task was done: ${why}. ${notDone} Do not start it again unless the user wants that.`

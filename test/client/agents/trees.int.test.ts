@@ -182,7 +182,12 @@ describe('the parent of a child', () => {
     agentNamed('boss', [
       defineTool({
         agent: agentNamed('digger', [
-          defineTool({ name: 'dig', description: 'digs', parameters: { type: 'object' }, run: () => 'earth' }),
+          defineTool({
+            name: 'dig',
+            description: 'digs',
+            parameters: { type: 'object' },
+            run: () => 'earth',
+          }),
         ]),
         name: 'ask_digger',
         description: 'asks',

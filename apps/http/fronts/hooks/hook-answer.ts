@@ -37,7 +37,9 @@ export function withContext(answer: HookAnswer, payload: HookPayload, text: stri
 
 function contextIn(answer: Exclude<HookAnswer, string>): string {
   const { additionalContext, hookSpecificOutput } = answer ?? {}
-  const text = isObject(hookSpecificOutput) ? hookSpecificOutput.additionalContext : additionalContext
+  const text = isObject(hookSpecificOutput)
+    ? hookSpecificOutput.additionalContext
+    : additionalContext
   return typeof text === 'string' ? text : ''
 }
 

@@ -440,11 +440,16 @@ describe('a hook behind a call', () => {
           : { action: 'nudge', text: 'Look again.' },
     })
     const hook = hooksOf(guard)
-    await hook('batch', { ...batch(['c1', '<tool_use_error>bad</tool_use_error>']), agent_id: 'a1' })
+    await hook('batch', {
+      ...batch(['c1', '<tool_use_error>bad</tool_use_error>']),
+      agent_id: 'a1',
+    })
     const own = { ...batch(['c2', '<tool_use_error>no</tool_use_error>']), prompt_id: 't2' }
     expect(await hook('batch', own)).toMatchObject({
       hookSpecificOutput: {
-        additionalContext: expect.stringMatching(/^Look again\.\n\nWeir ended an agent that you started/),
+        additionalContext: expect.stringMatching(
+          /^Look again\.\n\nWeir ended an agent that you started/,
+        ),
       },
     })
   })
