@@ -41,6 +41,7 @@ const foldsElsewhere: Record<string, 'events' | 'window' | 'search' | 'replay' |
   'client/bundle/copy.ts': 'search',
   'client/bundle/record-sinks.ts': 'search',
   'client/conversation/conversation-events.ts': 'search',
+  'client/forget/rest.ts': 'search',
   'client/guard/front.ts': 'wait',
   'client/history/redacted.ts': 'search',
   'client/search/turn-index.ts': 'search',

@@ -44,7 +44,7 @@ export type ToolFields<Name extends string = string> = {
    * The tool must not run twice with equal values, for the guard `once`. `by`: the arguments whose
    * values count, by default those that identify a call. `for`: such as `24h`, by default 30 days.
    */
-  once?: true | { by?: readonly string[]; for?: string }
+  once?: true | { by?: readonly string[]; for?: string; within?: 'conversation' | 'tenant' }
   /** The text for the model if a call is denied before it runs. Default: the usual text. */
   denial?: string
   /** Calls of it that this process runs at once. Default: the bound for all tools. */

@@ -51,7 +51,7 @@ export type Selected = Pick<Erasure, 'conversations' | 'forks' | 'keep' | 'seen'
   sealed: ReadonlySet<ConversationId>
 }
 
-/** Each includes the conversations of its calls. */
+/** Each includes the conversations of its calls, and those of a guest's sub-agents. */
 async function wantedBy(
   log: ForgetLog,
   selection: ForgetSelection,
@@ -59,8 +59,12 @@ async function wantedBy(
   // Each id has its tenant, so a whole tenant needs no callers.
   const needsCallers = 'conversation' in selection || 'user' in selection
   const callers = needsCallers ? await callersByClaim(log) : undefined
-  const rootOf = (id: ConversationId) => withCallers(id, callers).at(-1) ?? id
-  if ('conversation' in selection) return (id) => rootOf(id) === selection.conversation
+  const guests = needsCallers ? await rootsOfGuests(log) : undefined
+  const rootOf = (id: ConversationId) => guests?.get(id) ?? withCallers(id, callers).at(-1) ?? id
+  if ('conversation' in selection) {
+    const { conversation: wanted } = selection
+    return (id) => rootOf(id) === wanted || (id === wanted && guests?.has(id) === true)
+  }
   const { tenant = defaultTenant } = selection
   if (!('user' in selection)) return (id) => tenantOf(id) === tenant
   const own = new Set<ConversationId>()
@@ -90,6 +94,21 @@ async function callersByClaim({ bus, topicPrefix }: ForgetLog) {
         if (callOfConversation(id) === undefined) callers.set(id, claim.conversation)
       }
   return callers
+}
+
+/** The roots of the sub-agents of guests. Their ids need not show them: a long id is a hash. */
+async function rootsOfGuests({ bus, topicPrefix }: ForgetLog) {
+  const roots = new Map<ConversationId, ConversationId>()
+  const topic = `${topicPrefix}guest-events`
+  for (const { partition, begin: from, end: to } of await bus.ends(topic))
+    for await (const records of batchesOf(bus, { topic, partition, from, to }))
+      for (const { value } of records) {
+        const round =
+          value !== null && typeIn(value) === 'guest-round' ? messageOf(value) : undefined
+        if (round?.type !== 'guest-round' || round.policy.parent === null) continue
+        roots.set(round.conversation, round.policy.parent.root)
+      }
+  return roots
 }
 
 /** Throws `encryption.key-missing`. */

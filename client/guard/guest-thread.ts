@@ -74,7 +74,7 @@ import {
   toolsFor,
 } from './history/history.ts'
 import type { GuestBudgets } from './log/guest-budgets.ts'
-import type { GuestChildren } from './log/guest-children.ts'
+import type { GuestPlaces } from './log/guest-places.ts'
 import { codeOfDenial, codeOfWait } from './verdict-code.ts'
 
 export type ThreadOptions = {
@@ -143,7 +143,7 @@ type Given = {
 
 const notGiven: Given = { owner: undefined, calls: new Set(), inTree: new Set(), isSettled: false }
 
-type HostRound = { number: HistoryPlace; host: string | undefined }
+type HostRound = { number: HistoryPlace; host: string | undefined; sent: SentRound }
 type DecidedRound = { key: string; mayRun: ReadonlySet<number>; place?: GuestTurn }
 
 /** Makes the conversations of one front. */
@@ -153,8 +153,8 @@ export type ThreadsOptions = {
   front: Front
   /** Undefined: no budget counts. */
   budgets?: GuestBudgets
-  /** Undefined: no cap of a tree holds. */
-  children?: GuestChildren
+  /** Undefined: no cap of a tree holds, and no call is compared with other conversations. */
+  places?: GuestPlaces
   /** Default `reserve`. */
   counting?: BudgetCounting | undefined
   /** Whether an equal answer gets `guest.repeated` (FRONT-5). Default: if the front does not reserve. */
@@ -183,7 +183,7 @@ export function waitingOf({
 export function createThreads({
   front,
   budgets,
-  children,
+  places,
   counting = 'reserve',
   givesOnce = counting !== 'reserve',
   agent,
@@ -314,7 +314,7 @@ export function createThreads({
     async function givenTo(
       answer: object,
       verdicts: CallVerdict[],
-      { number, host, ...round }: Omit<DecidedRound, 'mayRun'> & HostRound,
+      { number, host, sent, ...round }: Omit<DecidedRound, 'mayRun'> & HostRound,
     ): Promise<CallVerdict[]> {
       const name = `${id} ${number.turn} ${number.round}`
       const last = given.get(name) ?? notGiven
@@ -330,7 +330,7 @@ export function createThreads({
       try {
         const decided = { ...round, mayRun: last.calls }
         const going = await withStops(verdicts, decided)
-        const now = await withPlaces(going, { ...decided, inTree: last.inTree, number, host })
+        const now = await withPlaces(going, { ...decided, inTree: last.inTree, number, host, sent })
         claim.inTree = new Set([...last.inTree, ...allowedIn(now)])
         claim.calls = new Set([...last.calls, ...allowedIn(now)])
         return now
@@ -350,13 +350,13 @@ export function createThreads({
       })
     }
 
-    /** Denies calls that would start more agents than their tree may have. */
+    /** Denies children above the caps of their tree, and calls that must not run twice in the tenant. */
     async function withPlaces(
       verdicts: CallVerdict[],
-      { number, host, inTree, ...round }: DecidedRound & HostRound & Pick<Given, 'inTree'>,
+      { number, host, sent, inTree, ...round }: DecidedRound & HostRound & Pick<Given, 'inTree'>,
     ): Promise<CallVerdict[]> {
-      const of = { conversation: id, ...number, host, inTree }
-      const denials = await children?.denialsIn(verdicts, of)
+      const of = { conversation: id, ...number, host, sent, inTree }
+      const denials = await places?.denialsIn(verdicts, of)
       if (denials === undefined) return verdicts
       return withDenials(verdicts, round, (_, at) => denials.get(at))
     }
@@ -405,9 +405,8 @@ export function createThreads({
           keys: history.former.rounds.map(({ key }) => key),
           results: history.former.rounds.slice(-1).flatMap(resultsIn),
         }
-        if (children !== undefined)
-          for (const { callId } of history.rounds.at(-1)?.results ?? [])
-            await children.ended(id, callId)
+        if (places !== undefined)
+          for (const result of history.rounds.at(-1)?.results ?? []) await places.ended(id, result)
         const place = turnIn(history)
         const silence = silenceIn(place)
         const unseen = silence && roundKey(silence.words, silence.n)
@@ -483,7 +482,13 @@ export function createThreads({
           const own =
             number === undefined
               ? decided
-              : await givenTo(answer, decided, { number, host: answer.request.host, key, place })
+              : await givenTo(answer, decided, {
+                  number,
+                  host: answer.request.host,
+                  sent: round,
+                  key,
+                  place,
+                })
           const result = ofEach(spoken.calls, calls, own, refuses)
           if (blocking && !isPoll && verdicts?.isSettled !== true && refuses)
             await giveUp(place, round, own)
@@ -507,7 +512,7 @@ export function createThreads({
           resultRecord(result, sentCalls.get(callName(result))?.key ?? ''),
         )
         if (records.length > 0) await front.report(lastTurn, { results: records, phase: 'running' })
-        for (const { callId } of results) await children?.ended(id, callId)
+        for (const result of results) await places?.ended(id, result)
       },
 
       async verdictNow(verdict) {
@@ -523,21 +528,21 @@ export function createThreads({
       },
 
       goesOn(callId, child) {
-        children?.goesOn(id, callId, conversationOfGuest(agent.name, child))
+        places?.goesOn(id, callId, conversationOfGuest(agent.name, child))
       },
 
       async childEnded(child) {
-        await children?.ended(conversationOfGuest(agent.name, child))
+        await places?.childEnded(conversationOfGuest(agent.name, child))
       },
 
       async endTurn(refusal = '') {
-        await children?.ended(id)
+        await places?.childEnded(id)
         const refusalClass = refusal === '' ? null : 'no_progress'
         await front.report(lastTurn, { results: [], phase: 'turn_end', refusal, refusalClass })
       },
 
       async finishTurn() {
-        await children?.ended(id)
+        await places?.childEnded(id)
         await front.report(lastTurn, { results: [], phase: 'turn_end', answered: true })
       },
     }

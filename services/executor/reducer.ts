@@ -29,7 +29,7 @@ import {
   promisesNeverRan,
   resultWith,
 } from '../../shared/contract/call/call-endings.ts'
-import { onceGuard } from '../../shared/contract/guard/once-guard.ts'
+import { onceGuard, onceRuleOf } from '../../shared/contract/guard/once-guard.ts'
 import { type TryId, turnKey } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -62,7 +62,7 @@ import { isGuest } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { notOffered, notWhole, withoutOnce } from '../../shared/model-texts/denied-calls.ts'
 import { earlierTry, neverBegan, runnerGone } from '../../shared/model-texts/endings.ts'
-import { modeFor } from '../../shared/runtime/guards/tool-pattern.ts'
+import { modeAmong } from '../../shared/runtime/guards/tool-pattern.ts'
 import { stopOfCall, stoppedCall } from '../../shared/runtime/settings/stops.ts'
 import { auditsOf } from './audit.ts'
 import { applyPrograms, forbidPrograms } from './guards/approval-asking.ts'
@@ -259,8 +259,8 @@ function admission(
   const stop = stopOfCall(policy.stops, call.name)
   if (stop !== undefined) return stoppedCall(stop, false)
   if (declaration === undefined) return denied(notOffered, 'tool not offered')
-  const guards = (declaration.hints?.once ?? null) !== null && policy.guards
-  if (guards && !guards.some((one) => one.name === onceGuard && modeFor(one, call.name)))
+  const isOnce = onceRuleOf(declaration) !== undefined
+  if (isOnce && modeAmong(policy.guards, { guard: onceGuard, tool: call.name }) === undefined)
     return denied(withoutOnce, 'guard once not in force')
   // A call without arguments is valid for a tool without parameters: the validator's explicit rule
   // (I1.1).

@@ -287,7 +287,17 @@ function hintsText({ hints }: Declaration): string {
   if (hints === null || hints === undefined) return ''
   const { mutates, ignoreFields, loopKey, denial, labels = [], client = false, once = null } = hints
   const older = [mutates, ignoreFields, loopKey, denial] // and the hash of older records
-  if (once !== null) return JSON.stringify([...older, labels, client, once.by, once.forMs])
+  if (once !== null) {
+    const { by, forMs, within } = once
+    return JSON.stringify([
+      ...older,
+      labels,
+      client,
+      by,
+      forMs,
+      ...(within === 'tenant' ? [within] : []),
+    ])
+  }
   if (client) return JSON.stringify([...older, labels, 'client'])
   return JSON.stringify(labels.length === 0 ? older : [...older, labels])
 }

@@ -23,6 +23,7 @@ import type { Message, MessageOf, MessageType } from '../contract/messages.ts'
 import { WeirError } from '../lib/errors.ts'
 import { ByteReader, ByteWriter } from './avro-bytes.ts'
 import { type CompiledType, compile, type Schema } from './avro-types.ts'
+import { droppedRule } from './binding-parts.ts'
 import { closedFormats, formatOf } from './formats.ts'
 import { nameGuards } from './former-words.ts'
 import { newerParts } from './newer-parts.ts'
@@ -37,9 +38,15 @@ export type Codec = {
   encode(message: Message): Buffer
   /**
    * As encode, with the newest schema of the format in force (`hold`): for observed records. Throws
-   * `codec.newer-schema` if the type of the message begins after that format.
+   * `codec.newer-schema` if the type of the message begins after that format, or the format drops a rule
+   * of it that forbids calls (BINDING-PARTS-1).
    */
   encodeInForce(message: Message): Buffer
+  /** The reason why the format in force drops such a rule of these fields. Undefined: it does not. */
+  ruleFault<Type extends MessageType>(
+    type: Type,
+    fields: Partial<MessageOf<Type>>,
+  ): string | undefined
   /** Whether encodeInForce writes this field, or leaves it out because older processes run. */
   hasInForce<Type extends MessageType>(type: Type, field: keyof MessageOf<Type>): boolean
   decode(bytes: Uint8Array): Message
@@ -103,12 +110,7 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
     const entry = schemas.get(typeOf(message))
     const tooNew = writers.schemas.get(typeOf(message))
     if (entry === undefined && tooNew !== undefined) throw notInForce(tooNew, held)
-    if (entry === undefined) {
-      throw new WeirError(
-        'codec.bad-message',
-        `unknown message type ${brief(typeOf(message))}: ${brief(message)}. A new message needs schemas/<type>.avsc and \`node schemas/generate.ts\`.`,
-      )
-    }
+    if (entry === undefined) throw unknownMessage(message)
     const found = { id: entry.id, write: compiledOf(entry).write }
     byType.set(entry.type, found)
     return found
@@ -125,26 +127,12 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
           'A newer Weir wrote the record (deploy that version here too), or another program writes to this topic.',
       )
     }
-    const read = entry === current ? compiledOf(current).read : olderReader(entry, current)
+    const read =
+      entry === current
+        ? compiledOf(current).read
+        : olderReader(entry, current, { compiledOf, newestOwn })
     readers.set(id, read)
     return read
-  }
-
-  const olderReader = (
-    entry: KnownSchema,
-    current: LockEntry,
-  ): ((reader: ByteReader) => unknown) => {
-    try {
-      const read = compiledOf(current).readerOf(compiledOf(entry))
-      if (entry.former !== true) return read
-      return (reader) => {
-        const message = read(reader)
-        nameGuards(message)
-        return message
-      }
-    } catch (cause) {
-      throw unreadableVersion(entry, current, { cause, isNewer: entry.id > newestOwn })
-    }
   }
 
   const encodeWith = (message: Message, by: Writers): Buffer => {
@@ -159,10 +147,23 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
     }
   }
 
+  const ruleFault = (type: string, fields: object): string | undefined => {
+    const entry = writersInForce.schemas.get(type)
+    if (entry === undefined || entry === writers.schemas.get(type)) return undefined
+    const rule = droppedRule(fields, entry.schema)
+    return rule === undefined ? undefined : ruleNotInForce(rule, held)
+  }
+
   return {
     encode: (message) => encodeWith(message, isNewer(message) ? writers : closedWriters),
 
-    encodeInForce: (message) => encodeWith(message, writersInForce),
+    encodeInForce(message) {
+      const fault = ruleFault(typeOf(message), message)
+      if (fault !== undefined) throw new WeirError('codec.newer-schema', fault)
+      return encodeWith(message, writersInForce)
+    },
+
+    ruleFault,
 
     hasInForce(type, field) {
       const schema = writersInForce.schemas.get(type)?.schema as { fields?: { name: string }[] }
@@ -222,6 +223,28 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
       writersInForce = writersOf(schemas)
       return limit
     },
+  }
+}
+
+/** Reads a record of one schema as a message of the current one. */
+function olderReader(
+  entry: KnownSchema,
+  current: LockEntry,
+  {
+    compiledOf,
+    newestOwn,
+  }: { compiledOf: (entry: KnownSchema) => CompiledType; newestOwn: number },
+): (reader: ByteReader) => unknown {
+  try {
+    const read = compiledOf(current).readerOf(compiledOf(entry))
+    if (entry.former !== true) return read
+    return (reader) => {
+      const message = read(reader)
+      nameGuards(message)
+      return message
+    }
+  } catch (cause) {
+    throw unreadableVersion(entry, current, { cause, isNewer: entry.id > newestOwn })
   }
 }
 
@@ -310,11 +333,22 @@ function unknownType({ id, type }: LearnedSchema): WeirError {
   )
 }
 
+function unknownMessage(message: Message): WeirError {
+  return new WeirError(
+    'codec.bad-message',
+    `unknown message type ${brief(typeOf(message))}: ${brief(message)}. A new message needs schemas/<type>.avsc and \`node schemas/generate.ts\`.`,
+  )
+}
+
 function notInForce({ id, type }: LockEntry, held: ReadonlyMap<object, number>): WeirError {
   return new WeirError(
     'codec.newer-schema',
     `${type} cannot be written: the type begins with format ${formatOf(id)}, and format ${Math.min(...held.values())} is in force, because older processes run (weir fleet names them)`,
   )
+}
+
+function ruleNotInForce(rule: string, held: ReadonlyMap<object, number>): string {
+  return `the agent has the rule '${rule}', and record format ${Math.min(...held.values())} is in force, which drops it: replace the older processes that weir fleet names, or remove the pin (weir fleet --format newest), and try again; without the rule the agent runs now`
 }
 
 function badMessage(message: Message, type: CompiledType, cause: unknown): WeirError {
@@ -388,7 +422,17 @@ export const knownSchemas = JSON.parse(
 
 export const codec = codecOf(knownSchemas)
 
-export const { encode, encodeInForce, hasInForce, decode, typeIn, learn, familiarity, hold } = codec
+export const {
+  encode,
+  encodeInForce,
+  ruleFault,
+  hasInForce,
+  decode,
+  typeIn,
+  learn,
+  familiarity,
+  hold,
+} = codec
 
 /** The newest format of this build, which the process announces to its fleet. */
 export const ownFormat = formatOf(knownSchemas.at(-1)?.id ?? 0)

@@ -51,7 +51,8 @@ function comparedUnions(from: Schema, to: Schema, names: Names): HasNewer | unde
   return (value) => (value === null || value === undefined ? losesNull : inner?.(value) === true)
 }
 
-function branchesOf(schema: Schema): { types: Schema[]; hasNull: boolean } {
+/** `types`: those besides null. */
+export function branchesOf(schema: Schema): { types: Schema[]; hasNull: boolean } {
   const branches = Array.isArray(schema) ? schema : [schema]
   return {
     types: branches.filter((branch) => branch !== 'null'),
@@ -87,11 +88,16 @@ function always(): boolean {
   return true
 }
 
-function resolved(schema: Schema, names: Map<string, NamedSchema>): Schema {
+/** A type that the schema names, as the type itself. */
+export function resolved(schema: Schema, names: Map<string, NamedSchema>): Schema {
   return typeof schema === 'string' ? (names.get(schema) ?? schema) : schema
 }
 
-function namesIn(schema: Schema, names = new Map<string, NamedSchema>()): Map<string, NamedSchema> {
+/** The named types that a schema spells out. */
+export function namesIn(
+  schema: Schema,
+  names = new Map<string, NamedSchema>(),
+): Map<string, NamedSchema> {
   if (typeof schema === 'string') return names
   if (Array.isArray(schema)) for (const branch of schema) namesIn(branch, names)
   else if (schema.type === 'array') namesIn(schema.items, names)

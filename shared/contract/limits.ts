@@ -340,7 +340,7 @@ export const limits = {
   pricesMax: 256,
   /** How long a gateway waits until it reads its own reservation. */
   budgetReadMs: 10 * second,
-  /** Use of a month, and of a turn that began before it. */
+  /** Use of a month, and of a turn that began before it. Longer than `onceMsMax`. */
   budgetsKeptMs: 36 * 24 * 60 * minute,
   /** Model requests that wait for one provider's account. */
   slotsWaitingMax: 10_000,
@@ -378,6 +378,8 @@ export const limits = {
   guardEndTextBytesMax: 2 * KiB,
   /** The longest time for which an earlier call of a `once` tool counts, 30 days. */
   onceMsMax: 30 * 24 * 60 * minute,
+  /** Values of a tenant that its calls hold at once. */
+  onceTenantValuesMax: 50_000,
   guardStateKeptMs: 60 * minute,
   /** Bytes of a policy of the opa guard, also uncompressed, and pages of its memory, 64 KiB each. */
   opaBundleBytesMax: 64 * MiB,

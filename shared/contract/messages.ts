@@ -400,8 +400,8 @@ export type BudgetReached = RoundId & {
 }
 
 /**
- * An attempt used nothing: its provider refused the request before any answer. Observed, written by
- * the gateway, or by the front of a guest.
+ * An attempt used nothing: its provider refused the request before any answer, or its call had no
+ * effect. Observed, written by the gateway, by the executor for a call, or by the front of a guest.
  */
 export type BudgetReleased = {
   type: 'budget-released'
@@ -419,8 +419,9 @@ export type BudgetReleased = {
 
 /**
  * An attempt reserves the most that its model request can use. The records before it decide whether
- * it is granted. A child of a tree reserves its place in the same way. Observed, written by the
- * gateway, by the executor for a child, or by the front of a guest.
+ * it is granted. A child of a tree reserves its place in the same way, and a call of a once tool
+ * its values. Observed, written by the gateway, by the executor for a call, or by the front of a
+ * guest.
  */
 export type BudgetReserved = {
   type: 'budget-reserved'
@@ -446,11 +447,13 @@ export type BudgetReserved = {
   tree: string
   /** children that it starts; 0: it is for a model request */
   children: number
+  /** the values of a call that must not run twice in the tenant; null: none */
+  once: OnceValues | null
 }
 
 /**
- * The use of an attempt, instead of its reservation. Observed, written by the gateway, or by the
- * front of a guest.
+ * The use of an attempt, instead of its reservation. Observed, written by the gateway, by the
+ * executor for a call, or by the front of a guest.
  */
 export type BudgetSettled = {
   type: 'budget-settled'
@@ -2427,6 +2430,23 @@ export type OnceRule = {
    */
   by: string[]
   /** milliseconds for which an earlier call counts */
+  forMs: number
+  /** the conversations whose calls count together */
+  within: OnceScope
+}
+
+/**
+ * The conversations whose equal calls count together: one with the conversations that its calls
+ * began, or all of a tenant. A reader that does not know a newer symbol reads the default, the
+ * widest one.
+ */
+export type OnceScope = 'conversation' | 'tenant'
+
+/** The values of a call that must not run twice in a tenant. */
+export type OnceValues = {
+  /** a hash of the tenant, the tool and the values */
+  hash: string
+  /** milliseconds for which the call counts */
   forMs: number
 }
 

@@ -30,9 +30,11 @@ import { benchScan } from './scan.ts'
 import { benchSearch } from './search.ts'
 import { benchStreams } from './streams.ts'
 import { benchValidator } from './validator.ts'
+import { benchVerdicts } from './verdicts.ts'
 import { benchWaiting } from './waiting.ts'
 
 const benches: [string, () => Row[] | Promise<Row[]>][] = [
+  ['verdicts', benchVerdicts],
   ['codec', benchCodec],
   ['bus', benchBus],
   ['conversation', benchConversation],

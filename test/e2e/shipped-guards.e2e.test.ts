@@ -1,4 +1,4 @@
-// The guards that ship with Weir, from a shell: `weir ask --guard FILE` on the embedded bus, with a
+// The guards that ship with Weir, from a shell: `weir ask --guard NAME=FILE` on the embedded bus, with a
 // scripted model and real processes as tools.
 
 import { cp, readFile, writeFile } from 'node:fs/promises'
@@ -13,20 +13,15 @@ let commands: CommandFolder
 afterEach(() => commands?.close())
 
 /**
- * Writes a guard file with these options, and asks with it once for each message, each time in a
- * new process.
+ * Writes a file with these options, and asks with the guard once for each message, each time in a new
+ * process.
  */
 async function askWithGuard(
   guard: 'shell' | 'spend',
   options: object,
   messages: string[],
 ): Promise<{ errors: string; starts: object[] }> {
-  const shipped = new URL(`../../services/guards/${guard}/guard.ts`, import.meta.url)
-  const file = join(commands.folder, 'guard.mjs')
-  await writeFile(
-    file,
-    `import guard from '${shipped}'\nexport default guard(${JSON.stringify(options)})\n`,
-  )
+  await writeFile(join(commands.folder, 'options.json'), JSON.stringify(options))
   let printed = ''
   for (const message of messages) {
     const args = [
@@ -36,7 +31,7 @@ async function askWithGuard(
       '--conversation',
       'c',
       '--guard',
-      file,
+      `${guard}=options.json`,
       '--guard-mode',
       'enforce',
       message,

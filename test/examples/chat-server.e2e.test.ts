@@ -8,8 +8,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { DefaultChatTransport, type UIMessage } from 'ai'
 import { PageChat } from '../apps/http/edge/ui-stream/page-chat.ts'
+import { anywhere } from '../support/anywhere.ts'
 import { compiled } from '../support/compiled.ts'
-import { anywhere, type ExampleFolder, openExampleFolder, withModel } from './examples.ts'
+import { type ExampleFolder, openExampleFolder, withModel } from './examples.ts'
 
 const question = 'Do I need a coat in Paris?'
 const authorization = (user: string) =>

@@ -7,15 +7,16 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text as whole } from 'node:stream/consumers'
 import { expect, it } from '@jest/globals'
+import { anywhere } from '../support/anywhere.ts'
 import { compiled } from '../support/compiled.ts'
-import { anywhere, examples, openExampleFolder, withModel } from './examples.ts'
+import { examples, openExampleFolder, withModel } from './examples.ts'
 
 it.each(examples.slice(0, 1))('$name prints its text in a checkout', async ({ name, printed }) => {
   const { folder, url, close } = await openExampleFolder()
   try {
     const source = await readFile(new URL(name, import.meta.url), 'utf8')
     const program = join(folder, name.replace('.ts', '.mts'))
-    await writeFile(program, anywhere(withModel(source, url)))
+    await writeFile(program, anywhere(withModel(source, url), 'sources'))
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program], {
       cwd: folder,
       env: { PATH: process.env.PATH, ...compiled }, // no key

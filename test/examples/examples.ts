@@ -97,19 +97,6 @@ export function withModel(program: string, url: string): string {
   return program.replaceAll(`('claude-sonnet-5-5')`, `('scripted', { baseUrl: '${url}' })`)
 }
 
-/** The program as it runs in any folder: with the sources and packages of this checkout. */
-export function anywhere(program: string): string {
-  const client = new URL('../../client/weir.ts', import.meta.url)
-  const testing = new URL('../../client/testing/testing.ts', import.meta.url)
-  const packages = ['zod', 'express', 'hono', '@hono/node-server']
-  return packages.reduce(
-    (text, name) => text.replaceAll(`'${name}'`, `'${import.meta.resolve(name)}'`),
-    program
-      .replaceAll(`'../../client/weir.ts'`, `'${client}'`)
-      .replaceAll(`'../../client/testing/testing.ts'`, `'${testing}'`),
-  )
-}
-
 export async function openExampleFolder(): Promise<ExampleFolder> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-example-'))
   const server = await startAnthropicServer(({ messages }) =>

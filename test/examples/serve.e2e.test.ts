@@ -9,8 +9,9 @@ import { text as whole } from 'node:stream/consumers'
 import { expect, it } from '@jest/globals'
 import { DefaultChatTransport } from 'ai'
 import { PageChat } from '../apps/http/edge/ui-stream/page-chat.ts'
+import { anywhere } from '../support/anywhere.ts'
 import { compiled } from '../support/compiled.ts'
-import { anywhere, type ExampleFolder, openExampleFolder, withModel } from './examples.ts'
+import { type ExampleFolder, openExampleFolder, withModel } from './examples.ts'
 
 /** Gives a program any free port in place of 3000, and prints it. */
 const onAnyPort = `data:text/javascript,${encodeURIComponent(`

@@ -1,15 +1,19 @@
 // The models of budgets, trees and lines: parallel attempts, children, and requests to one provider.
 
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from '@jest/globals'
 
-async function verdictsOf(model: string, part: string): Promise<(string | undefined)[]> {
+async function linesOf(model: string, part: string): Promise<string[]> {
   const file = join(import.meta.dirname, model)
   const { stdout } = await promisify(execFile)('python3', [file, part])
-  const verdicts = stdout.split('\n').filter((line) => /^(ok|VIOLATED)/.test(line))
-  return verdicts.map((line) => line.split(' ')[0])
+  return stdout.split('\n').filter((line) => /^(ok|VIOLATED)/.test(line))
+}
+
+async function verdictsOf(model: string, part: string): Promise<(string | undefined)[]> {
+  return (await linesOf(model, part)).map((line) => line.split(' ')[0])
 }
 
 const [bad, ok] = ['VIOLATED', 'ok']
@@ -19,6 +23,14 @@ it.each([
   ['fixed', [ok, ok, ok]],
 ])('parallel turns pass no budget by more than one reservation: %s', async (part, expected) => {
   expect(await verdictsOf('budgets.py', part)).toEqual(expected)
+})
+
+it('visits the states that the page of numbers names', async () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/start/numbers.md'), 'utf8')
+  for (const line of await linesOf('budgets.py', 'fixed')) {
+    const states = Number(/(\d+) states/.exec(line)?.[1])
+    expect(page).toContain(states.toLocaleString('en-US'))
+  }
 })
 
 it.each([

@@ -14,9 +14,20 @@ it.each([
       'VIOLATED left out: a restarted guard folds its inbox again',
       'VIOLATED left out: a failed call may be tried again',
       'VIOLATED left out: no claim counts after its round',
+      'VIOLATED left out: a call starts only after its reservation was read',
+      'VIOLATED left out: an expired reservation holds the values',
+      'VIOLATED left out: the release of a try leaves the others',
+      'VIOLATED left out: an expired try counts on',
+      'VIOLATED left out: the tenant has one log',
     ],
   ],
-  ['fixed', ['ok       two conversations and a retry, 2 crashes']],
+  [
+    'fixed',
+    [
+      'ok       two conversations and a retry, 2 crashes',
+      'ok       two conversations of a tenant and a second try, 2 crashes',
+    ],
+  ],
 ])(
   'no schedule lets two equal calls take effect, and a failed call may be tried again: %s',
   async (part, expected) => {

@@ -17,11 +17,11 @@ import { agentChecks, toolChecks } from './agents.ts'
 import { type Check, mistakesIn, ok, skipped } from './check.ts'
 import { clusterChecks } from './cluster.ts'
 import { folderChecks } from './data-folder.ts'
+import { guardedToolChecks } from './guarded-tools.ts'
 import { keyFileChecks } from './key-files.ts'
 import { clockCheck, nodeCheck } from './machine.ts'
 import { mcpChecks } from './mcp-servers.ts'
 import { onlineChecks } from './online.ts'
-import { openSchemaChecks } from './open-schemas.ts'
 import { sandboxChecks } from './sandboxes.ts'
 
 export type DoctorOptions = { agent?: string; online?: boolean } & SettingFlags
@@ -65,7 +65,7 @@ async function* checks({ agent, online = false, ...flags }: DoctorOptions): Asyn
   yield* agentsFound
   yield* await toolChecks(agents)
   yield* await mcpChecks(agents)
-  if (settings !== undefined) yield* await openSchemaChecks(agents, settings)
+  if (settings !== undefined) yield* await guardedToolChecks(agents, settings)
   yield* sandboxChecks(agents)
   if (online) yield* await onlineChecks(agents)
 }

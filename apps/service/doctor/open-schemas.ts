@@ -13,21 +13,9 @@ import {
 } from '../../../shared/contract/arguments/schema-place.ts'
 import type { GuardInForce } from '../../../shared/contract/messages.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
-import { registeredGuards } from '../../../shared/runtime/guards/guard-registry.ts'
 import { ruledFields } from '../../../shared/runtime/guards/ruled-fields.ts'
 import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
-import type { Settings } from '../../../shared/settings/settings.ts'
-import { withLog } from '../../history/open-log.ts'
 import { type Check, warning } from './check.ts'
-
-/** None if the log cannot be read: the check of guards reports that. */
-export async function openSchemaChecks(agents: Agents, settings: Settings): Promise<Check[]> {
-  try {
-    return openSchemas(agents, await withLog(settings, registeredGuards))
-  } catch {
-    return []
-  }
-}
 
 type Judge = Pick<GuardInForce, 'name' | 'tools' | 'rules'>
 

@@ -12,8 +12,10 @@ import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { newest } from '../../../shared/lib/newest.ts'
 import { budgetLog } from '../../../shared/runtime/budgets/budget-log.ts'
+import { callReservations } from '../../../shared/runtime/budgets/call-reservations.ts'
 import { childPlaces } from '../../../shared/runtime/budgets/child-places.ts'
 import type { LedgerReader } from '../../../shared/runtime/budgets/ledger-reader.ts'
+import { onceValues } from '../../../shared/runtime/budgets/once-values.ts'
 import { policyReader } from '../../../shared/runtime/settings/policy-reader.ts'
 import { createFront } from '../front.ts'
 import {
@@ -26,7 +28,7 @@ import {
 } from '../guest-thread.ts'
 import { type Activity, linkOn } from './guest-activity.ts'
 import { guestBudgets } from './guest-budgets.ts'
-import { guestChildren } from './guest-children.ts'
+import { guestPlaces } from './guest-places.ts'
 
 /** The stages that judge guests. The others have nothing to do for them. */
 export const stagesOfGuests: readonly StageName[] = [
@@ -106,14 +108,15 @@ export function frontOn({
     log,
   })
   const context = { budgets: budgetLog({ bus, topicPrefix, log }), clock: bus.clock, log }
-  const children = blocking
-    ? guestChildren({ places: childPlaces(context, ledgers), policy })
-    : undefined
+  const reservations = callReservations(context, ledgers)
+  const children = childPlaces(reservations)
+  const once = onceValues(reservations)
+  const places = blocking ? guestPlaces({ children, once, policy }) : undefined
   const threads = createThreads({
     ...waiting,
     front,
     budgets,
-    ...(children && { children }),
+    ...(places && { places }),
     counting,
     givesOnce,
     agent,

@@ -30,7 +30,7 @@ import type { Failed } from '../../../shared/wire/exchange.ts'
 import { formatNamed } from '../../../shared/wire/formats.ts'
 import { contentOf } from '../formats.ts'
 import type { AnyGuestRequest } from '../guest-conversation.ts'
-import { guestTree } from './guest-children.ts'
+import { guestTree } from './guest-places.ts'
 
 /** A model request that a guest is about to send. */
 export type GuestUse = {

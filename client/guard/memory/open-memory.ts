@@ -69,10 +69,11 @@ type FrontOptions = Pick<GuardOptions, 'mode' | 'onUnavailable' | 'answerWithinM
 /** The conversations of one front. */
 export function frontInMemory({ link }: MemoryStages, options: FrontOptions) {
   const { agent, inForce, counting, givesOnce, secrets, log } = options
-  if (agent.settings.policy.tree !== null)
+  const rule = ruleOfLog(agent)
+  if (rule !== undefined)
     throw new WeirError(
       'settings.invalid',
-      `the guest ${agent.name} has tree, and its caps need a log: give dataFolder or kafka, or remove tree`,
+      `the guest ${agent.name} has ${rule}, which needs a log: give dataFolder or kafka, or remove it`,
     )
   const policy = withGuards(agent.settings.policy, inForce)
   const waiting = waitingOf(options)
@@ -81,6 +82,13 @@ export function frontInMemory({ link }: MemoryStages, options: FrontOptions) {
   const threads = createThreads({ ...waiting, front, counting, givesOnce, agent, log })
   return (id: string, options: ThreadOptions = {}): GuestThread =>
     threads(conversationOfGuest(agent.name, id), options)
+}
+
+/** The rule of the guest that no process can keep alone. */
+function ruleOfLog({ settings, hints }: Guest): string | undefined {
+  if (settings.policy.tree !== null) return 'tree'
+  const tools = Object.entries(hints).find(([, { once }]) => once?.within === 'tenant')
+  return tools && `once.within: tenant of ${tools[0]}`
 }
 
 type Extras = Pick<GuardOptions, 'guards' | 'approvals' | 'log'> & {

@@ -33,9 +33,9 @@ import { stopsInForce } from '../../../shared/runtime/settings/stops-in-force.ts
 import { createToolSlots, toolPlaces } from '../../../shared/tools/tool-slots.ts'
 import { byPart, type ExecutorTask, type OfferTask, type ToolTask } from '../tasks.ts'
 import { absentGuardDenial, unreadableGuardsDenial } from './absent-guards.ts'
-import { createChildren } from './children.ts'
 import { createLeftClaims, type LeftClaims } from './left-claims.ts'
 import { createOffers } from './offers.ts'
+import { createPlaces } from './places.ts'
 import { type ProgramHash, programHasher } from './program/program-hash.ts'
 import { createProgramHashes } from './program/program-hashes.ts'
 import { watchStops } from './stopped-calls.ts'
@@ -54,7 +54,7 @@ import {
 import { createRelay } from './verdict-relay.ts'
 import { createWrites, type Writes } from './writes.ts'
 
-type Parts = Omit<ToolRunsOptions, 'context' | 'clock' | 'writes' | 'children'> & {
+type Parts = Omit<ToolRunsOptions, 'context' | 'clock' | 'writes' | 'places'> & {
   ledgers: LedgerReader
   slotsOf: (agent: string, tool: string) => Slots
 }
@@ -96,7 +96,7 @@ function performerOf(
   const { write, track } = writes
   const relay = createRelay(context, (verdicts) => track(write('self', verdicts)))
   const claims = createClaims({ clock, owner, slotsOf, writes })
-  const children = createChildren({ agents, context, ledgers })
+  const places = createPlaces({ agents, context, ledgers })
   const ledger = ledgers.join()
   const runs = createToolRuns({
     context,
@@ -106,7 +106,7 @@ function performerOf(
     contextOf,
     kept,
     programHash,
-    children,
+    places,
     writes,
   })
   const left = createLeftClaims({ context, clock, kept, runs, writes })
@@ -204,10 +204,12 @@ function performerOf(
 
   /** Starts the tool, unless a guard is missing, an operator stopped it or the claim ended. */
   async function startUnlessDenied(jobs: Jobs, task: RunTask, job: Claimed): Promise<void> {
-    const veto = (await vetoOf(task)) ?? (await children.denialOf(task))
-    if (jobs.get(nameOf(task)) !== job) return // dropped, given back or cancelled
-    if (closing || isLate(clock, job.sentAt, task.startWithinMs))
-      return giveBack(jobs, nameOf(task), job)
+    const veto = (await vetoOf(task)) ?? (await places.denialOf(task))
+    const isOver = jobs.get(nameOf(task)) !== job // dropped, given back or cancelled
+    const isTooLate = closing || isLate(clock, job.sentAt, task.startWithinMs)
+    if (veto === undefined && (isOver || isTooLate)) track(places.ended(task, 'skipped'))
+    if (isOver) return
+    if (isTooLate) return giveBack(jobs, nameOf(task), job)
     if (veto === undefined) return runs.start(jobs, task, job)
     log.warn({ ...tryIdOf(task), reason: veto.reason }, 'a call was denied before its start')
     runs.refuse(jobs, task, veto, job.free)

@@ -12,6 +12,7 @@ import { contentRef, piecesOf } from '../../../shared/contract/call/contents.ts'
 import { approvalGuard } from '../../../shared/contract/guard/approval-guard.ts'
 import { type TryId, tryIdOf } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
+import type { ResultStatus } from '../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import { traceparentOf } from '../../../shared/contract/trace-ids.ts'
 import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
@@ -101,8 +102,8 @@ export type ToolRunsOptions = {
   contextOf?: ContextOf | undefined
   kept?: KeptTools | undefined
   programHash: ProgramHash
-  /** Those of calls that run a turn of another agent. `ended`: the log has the end of the call. */
-  children: { ended(task: RunTask): Promise<void> }
+  /** The reservations of the calls. */
+  places: { ended(task: RunTask, status: ResultStatus): Promise<void> }
   writes: Writes
 }
 
@@ -114,7 +115,7 @@ export function createToolRuns({
   contextOf,
   kept,
   programHash,
-  children,
+  places,
   writes,
 }: ToolRunsOptions): ToolRuns {
   const { clock, log } = context
@@ -135,9 +136,15 @@ export function createToolRuns({
       log.error({ ...tryIdOf(task), agent: task.agent, tool: task.declaration.name }, ending.fault)
     if (ending.printed !== undefined)
       log.debug({ ...tryIdOf(task), printed: ending.printed }, 'the tool printed beside its result')
-    if (!(await report(writes, task, ending, durationMs))) return
+    if (!(await reportEnd(task, ending, durationMs))) return
     kept?.forget(task)
-    if (ending.isGivenBack !== true) await children.ended(task)
+  }
+
+  /** True when the log has the end. A call that is given back keeps its places for its next try. */
+  async function reportEnd(task: RunTask, ending: ToolEnding, ms: Milliseconds): Promise<boolean> {
+    const isWritten = await report(writes, task, ending, ms)
+    if (isWritten && ending.isGivenBack !== true) await places.ended(task, ending.status)
+    return isWritten
   }
 
   function stop(job: Running, graceMs: Milliseconds, why: string): void {
@@ -156,7 +163,7 @@ export function createToolRuns({
           { ...tryIdOf(task), agent: task.agent },
           'the agent files of this executor have no tool with this declaration; the call is denied',
         )
-        track(report(writes, task, noSuchTool, 0))
+        track(reportEnd(task, noSuchTool, 0))
         return
       }
       const {
@@ -223,7 +230,7 @@ export function createToolRuns({
     },
 
     reportLeft(task, { ending, durationMs }) {
-      return report(writes, task, withoutSecrets(ending, hideSecrets), durationMs)
+      return reportEnd(task, withoutSecrets(ending, hideSecrets), durationMs)
     },
 
     stop,

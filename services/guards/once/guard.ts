@@ -1,14 +1,14 @@
 // The once guard: denies a call of a `once` tool if an equal call of the conversation ran or may have
 // run. The denial has the earlier result.
 // Owns: the earlier calls by their values.
-// Does not own: the rule of a tool (agent file, defineTool), the ends of calls (call-ends.ts).
+// Does not own: the rule of a tool (agent file, defineTool), the ends of calls (call-ends.ts), equal calls
+// of other conversations (shared/runtime/budgets/once-table.ts).
 //
 // ONCE-GUARD-1. A passed call holds its values until its end promises that it had no effect: it
 //     failed, was denied or was skipped. Every other end, and none, holds them (test/models/once.py).
 // ONCE-GUARD-2. Calls of the conversation and of the agents that its calls ask hold values together.
 // ONCE-GUARD-3. A full memory denies: a forgotten call could run twice (R6, R7).
 
-import { hash } from 'node:crypto'
 import type {
   EndedCall,
   Guard,
@@ -16,11 +16,10 @@ import type {
   GuardedRound,
   Verdict,
 } from '../../../shared/contract/guard/guard.ts'
-import { onceGuard as guardName } from '../../../shared/contract/guard/once-guard.ts'
-import { readArguments } from '../../../shared/contract/identity/arguments.ts'
+import { onceGuard as guardName, onceRuleOf } from '../../../shared/contract/guard/once-guard.ts'
+import { onceHash, shortHash } from '../../../shared/contract/guard/once-hash.ts'
 import { type CallId, callKey } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import type { OnceRule, ToolHints } from '../../../shared/contract/messages.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { cutToBytes } from '../../../shared/lib/text-cut.ts'
 import { onceDone, onceFull, onceMayHaveRun, onceOpen } from '../../../shared/model-texts/once.ts'
@@ -82,10 +81,10 @@ function applyEnd(held: Map<string, Held>, { status, text, ...id }: EndedCall): 
 }
 
 function verdictOn(held: Map<string, Held>, call: GuardedCall, round: GuardedRound): Verdict {
-  const { ordinal, name, declaration } = call
-  const rule = declaration.hints?.once ?? undefined // a log from before there was `once`
+  const { ordinal, name, rawArguments, declaration } = call
+  const rule = onceRuleOf(declaration)
   if (rule === undefined) return { ordinal, verdict: 'allow' }
-  const values = hashOf(JSON.stringify([name, valuesOf(call, rule)]))
+  const values = onceHash({ name, rawArguments, hints: declaration.hints }, rule)
   const { conversation, turn, round: nth } = round
   const id = idOf({ conversation, turn, round: nth, ordinal })
   const earlier = held.get(values)
@@ -94,13 +93,6 @@ function verdictOn(held: Map<string, Held>, call: GuardedCall, round: GuardedRou
     return { ordinal, verdict: 'deny', code: 'once.full', text: onceFull(heldMax) }
   held.set(values, { call: id, until: round.time + rule.forMs, status: 'open' })
   return { ordinal, verdict: 'allow' }
-}
-
-/** Without `by`, the arguments that identify a call. */
-function valuesOf({ rawArguments, declaration: { hints } }: GuardedCall, { by }: OnceRule): string {
-  const identity: Pick<ToolHints, 'ignoreFields' | 'loopKey'> | null =
-    by.length === 0 ? hints : { ignoreFields: [], loopKey: by }
-  return readArguments(rawArguments, identity).canonical
 }
 
 function denial({ ordinal, name }: GuardedCall, { status, text = '' }: Held): Verdict {
@@ -123,9 +115,5 @@ function stateOf(held: Map<string, Held>): OnceState {
 }
 
 function idOf(id: CallId): string {
-  return hashOf(callKey(id))
-}
-
-function hashOf(text: string): string {
-  return hash('sha256', text, 'base64url').slice(0, 22)
+  return shortHash(callKey(id))
 }

@@ -14,7 +14,7 @@
 //     stream places. Only then it reads its history. So waiting attempts hold no history in memory.
 
 import { type Agent, type Agents, findTool, textCallsOf } from '../../../shared/agents/agents.ts'
-import { hasInForce } from '../../../shared/codec/codec.ts'
+import { hasInForce, ruleFault } from '../../../shared/codec/codec.ts'
 import type { AnsweredText, EchoCheck } from '../../../shared/contract/call/echo-check.ts'
 import { originsIn } from '../../../shared/contract/history/fork.ts'
 import { type AttemptId, type ConversationId, rootOf } from '../../../shared/contract/ids.ts'
@@ -463,6 +463,8 @@ async function prepare(attempt: Attempt): Promise<Ready | Failed> {
     const policy = { ...inForce, calledBy: inForce.calledBy ?? [], forkedFrom }
     const stop = stopOfTurn(policy.stops)
     if (stop !== undefined) return stoppedAttempt(stop)
+    const dropped = ruleFault('attempt-finished', { declarations, policy })
+    if (dropped !== undefined) return failedBy('codec.newer-schema', 'internal', dropped)
     const whole = entries.filter((entry) => entry.type === 'history-entry')
     const shortened = await shortenedHistory(shortening, agent, whole)
     const history = withSummary(shortened.entries, shortened.summary)

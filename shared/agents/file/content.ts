@@ -5,6 +5,7 @@
 import type {
   EmptyAllowance,
   LoopThresholds,
+  OnceScope,
   TextCallsMode,
   TreeCaps,
 } from '../../contract/messages.ts'
@@ -84,7 +85,7 @@ export type SandboxContent =
 export type LabelsContent = { reads?: string | (string | undefined)[]; sends?: string }
 
 /** `for`: a duration, such as `24h`. */
-export type OnceContent = { by?: (string | undefined)[]; for?: string }
+export type OnceContent = { by?: (string | undefined)[]; for?: string; within?: OnceScope }
 
 export type HintsContent = LabelsContent &
   Pick<ToolContent, 'mutates' | 'ignoreFields' | 'loopKey' | 'once' | 'denial' | 'client'>

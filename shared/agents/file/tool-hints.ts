@@ -27,6 +27,11 @@ export function hintsOf(
   refuseUnknownFields(source, [...path, 'ignoreFields'], ignoreFields, schema)
   refuseUnknownFields(source, [...path, 'loopKey'], loopKey, schema)
   const rule = onceOf(source, [...path, 'once'], once, schema)
+  if (rule?.within === 'tenant' && client)
+    source.refuse(
+      [...path, 'once', 'within'],
+      "is 'tenant', and a client runs the tool, so Weir cannot free the values of a failed call; remove within, or let Weir run the tool",
+    )
   if (denial !== undefined) refuseUnknownPlaceholders(source, [...path, 'denial'], denial)
   const hints = [mutates, ignoreFields, loopKey, once, denial, reads, sends, client]
   if (hints.every((hint) => hint === undefined)) return null
@@ -51,7 +56,7 @@ function onceOf(
   schema: string,
 ): OnceRule | null {
   if (once === undefined) return null
-  const { by, for: written } = once === true ? {} : once
+  const { by, for: written, within = 'conversation' } = once === true ? {} : once
   refuseUnknownFields(source, [...path, 'by'], by, schema)
   const forMs = written === undefined ? limits.onceMsMax : durationOf(written)
   if (forMs === undefined || forMs < 1 || forMs > limits.onceMsMax)
@@ -59,7 +64,7 @@ function onceOf(
       [...path, 'for'],
       `is ${shown(written)}; must be a duration of at most ${limits.onceMsMax / day} days, such as 24h`,
     )
-  return { by: writtenPaths(by), forMs: forMs ?? 0 }
+  return { by: writtenPaths(by), forMs: forMs ?? 0, within }
 }
 
 export function labelsOf({ reads = [], sends }: LabelsContent): string[] {

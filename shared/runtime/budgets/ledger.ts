@@ -8,6 +8,7 @@
 //     The release of one try leaves the place to the others.
 
 import type { TurnId } from '../../contract/ids.ts'
+import { limits } from '../../contract/limits.ts'
 import type {
   BudgetInForce,
   BudgetReleased,
@@ -19,6 +20,14 @@ import type {
 } from '../../contract/messages.ts'
 import { turnLongestMs } from '../../contract/retention.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
+import {
+  emptyOnceTable,
+  endValues,
+  type OnceDecision,
+  type OnceTable,
+  reserveValues,
+  sweep,
+} from './once-table.ts'
 
 /**
  * The use of one budget by one subject in one window. `turn`: of a budget for each turn. `held`:
@@ -46,10 +55,11 @@ type Held = {
   entries: { account: Account; amount: number }[]
 }
 
-/** `open`: reservations without settle or release, by attempt. */
+/** `open`: reservations without settle or release, by attempt. `once`: those of values. */
 export type Ledger = {
   accounts: Map<string, Account>
   open: Map<string, Held>
+  once: OnceTable
   /** No open reservation lapses before it. */
   lapsesAt: Milliseconds
   sweepAt: Milliseconds
@@ -64,11 +74,18 @@ export type LedgerRecord = BudgetReserved | BudgetSettled | BudgetReleased
 export type Decision =
   | { kind: 'granted'; soft: BudgetUse[] }
   | { kind: 'refused'; hard: BudgetUse; soft: BudgetUse[] }
+  | Exclude<OnceDecision, { kind: 'granted' }>
 
 const sweepEveryMs: Milliseconds = 3_600_000
 
 export function emptyLedger(): Ledger {
-  return { accounts: new Map(), open: new Map(), lapsesAt: Number.POSITIVE_INFINITY, sweepAt: 0 }
+  return {
+    accounts: new Map(),
+    open: new Map(),
+    once: emptyOnceTable(),
+    lapsesAt: Number.POSITIVE_INFINITY,
+    sweepAt: 0,
+  }
 }
 
 /**
@@ -83,7 +100,7 @@ export function applyToLedger(
   lapse(ledger, time)
   if (record.type === 'budget-reserved') return reserve(ledger, record, time)
   const held = ledger.open.get(record.attempt)
-  if (held === undefined) return undefined
+  if (held === undefined) return void endValues(ledger.once, record, time)
   held.tries -= 1
   if (record.type === 'budget-released' && held.tries > 0) return undefined
   ledger.open.delete(record.attempt)
@@ -96,6 +113,11 @@ export function applyToLedger(
 
 /** The reservation counts only if it is granted. */
 function reserve(ledger: Ledger, record: BudgetReserved, time: Milliseconds): Decision | undefined {
+  const { once } = record
+  if (once !== null) {
+    const decision = reserveValues(ledger.once, record, { once, time })
+    return decision.kind === 'granted' ? { ...decision, soft: [] } : decision
+  }
   const open = ledger.open.get(record.attempt)
   if (open !== undefined && record.children === 0) return undefined
   if (open !== undefined) {
@@ -139,6 +161,7 @@ export function lapse(ledger: Ledger, time: Milliseconds): void {
   }
   if (time < ledger.sweepAt) return
   ledger.sweepAt = time + sweepEveryMs
+  sweep(ledger.once, time)
   for (const [key, { until, held }] of accounts)
     if (until <= time && held === 0) accounts.delete(key)
 }
@@ -227,8 +250,9 @@ function endOf(window: BudgetWindow, time: Milliseconds): Milliseconds {
     : Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)
 }
 
-/** The time from which a fold must read to know all windows that are open at `time`. */
+/** The time from which a fold must read to know all windows and values that are open at `time`. */
 export function ledgerSince(time: Milliseconds): Milliseconds {
   const date = new Date(time)
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1) - turnLongestMs
+  const month = Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1) - turnLongestMs
+  return Math.min(month, time - limits.onceMsMax)
 }

@@ -34,3 +34,12 @@ export function modeFor(
   const modes = tools.filter(({ pattern }) => matchesPattern(pattern, tool)).map(({ mode }) => mode)
   return modes.includes('enforce') ? 'enforce' : modes[0]
 }
+
+/** The mode in which one of these guards judges this tool. Undefined: it is not among them. */
+export function modeAmong(
+  guards: readonly Pick<GuardInForce, 'name' | 'tools'>[],
+  { guard, tool }: { guard: string; tool: string },
+): GuardMode | undefined {
+  const own = guards.find(({ name }) => name === guard)
+  return own && modeFor(own, tool)
+}

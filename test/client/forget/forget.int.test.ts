@@ -15,6 +15,7 @@ import { openLog } from '../../../apps/history/open-log.ts'
 import { forget } from '../../../apps/service/forget/forget.ts'
 import { changeTenantKeys } from '../../../apps/service/keys/tenant.ts'
 import { forgetConversations } from '../../../client/forget/forget.ts'
+import { openGuard } from '../../../client/guard/guard.ts'
 import { always, call, says, scriptedModel } from '../../../client/testing/testing.ts'
 import { defineAgent, defineTool, Weir } from '../../../client/weir.ts'
 import { linkedBus } from '../../../shared/bus/audit/linked-bus.ts'
@@ -37,8 +38,10 @@ import {
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { readSettings } from '../../../shared/settings/settings.ts'
+import { answerOf, requestOf, saidText } from '../../support/guest-requests.ts'
 import { until } from '../../support/inbox.ts'
 import { printed } from '../../support/output.ts'
+import { waitMaxMs } from '../../support/wait-limit.ts'
 
 let folder: string
 let opened: Weir | undefined
@@ -169,6 +172,30 @@ describe('a deleted conversation', () => {
     await expect(weir.forget({ conversation: 'a' })).rejects.toMatchObject({
       code: 'conversation.unknown',
     })
+  })
+
+  it("takes the sub-agents of a guest's session along, also those with a hash as id", async () => {
+    const guard = await openGuard({ agent: 'coder', dataFolder: folder, answerWithinMs: waitMaxMs })
+    const long = 'a'.repeat(2 * limits.conversationIdBytesMax)
+    for (const [id, root] of [['s'], ['s:a', 's'], [long, 's'], ['t'], ['t:a', 't']] as const) {
+      const conversation = guard.conversation(id, { root })
+      const request = requestOf('anthropic', [{ user: `marker-of-${id[0]}`, responses: [] }], [])
+      await conversation.beforeModel(request)
+      await conversation.afterModel(answerOf(request, saidText('done')))
+      await conversation.endTurn()
+    }
+    await guard.close()
+
+    const weir = await open()
+    const before = await ids(weir)
+    expect(before).toHaveLength(5)
+    const { conversations } = await weir.forget({ conversation: 'guest:coder:s', by: 'ann' })
+    const kept = ['guest:coder:t', 'guest:coder:t:a']
+    expect(conversations.sort()).toEqual(before.filter((id) => !kept.includes(id)))
+    expect(await ids(weir)).toEqual(kept)
+    for (const marker of ['marker-of-s', 'marker-of-a']) expect(await filesWith(marker)).toEqual([])
+    await weir.forget({ conversation: 'guest:coder:t:a', by: 'ann' })
+    expect(await ids(weir)).toEqual(['guest:coder:t'])
   })
 
   it('leaves no summary that a fork has of its turns', async () => {

@@ -73,7 +73,13 @@ const pass: WeirGuard['judge'] = (_, { calls }) => ({
 
 describe('the guard once', () => {
   it('lets a failed call of a guest run again, and denies the call after a success', async () => {
-    const hints = { exec: { ...noHints, poll: false, once: { by: ['command'], forMs: 60_000 } } }
+    const hints = {
+      exec: {
+        ...noHints,
+        poll: false,
+        once: { by: ['command'], forMs: 60_000, within: 'conversation' as const },
+      },
+    }
     const guards = { guards: [{ ...onceGuard(), deadlineMs: 60_000 }], mode: 'enforce' as const }
     const guard = await guardWith({ agent: { name: 'coder', hints }, guards })
     const conversation = guard.conversation('t')
@@ -94,7 +100,13 @@ describe('the guard once', () => {
   })
 
   it('is needed for each call of a `once` tool', async () => {
-    const hints = { exec: { ...noHints, poll: false, once: { by: [], forMs: 60_000 } } }
+    const hints = {
+      exec: {
+        ...noHints,
+        poll: false,
+        once: { by: [], forMs: 60_000, within: 'conversation' as const },
+      },
+    }
     const guard = await guardWith({ agent: { name: 'coder', hints } })
     expect(await guard.conversation('t').afterModel(answerOf(asked([]), good))).toMatchObject([
       {

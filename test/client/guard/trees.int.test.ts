@@ -144,7 +144,7 @@ describe('a guest whose tree is full', () => {
   it('needs a log, because memory counts no children', async () => {
     await open({})
     await expect(openGuard({ agent: coder({ atOnce: 1 }) })).rejects.toThrow(
-      'the guest coder has tree, and its caps need a log: give dataFolder or kafka, or remove tree',
+      'the guest coder has tree, which needs a log: give dataFolder or kafka, or remove it',
     )
   })
 })

@@ -22,6 +22,7 @@ const reserved = (attempt: string, tokens = 60, budgets: object[] = [day]): Sket
   budgets,
   tree: '["c",0]',
   children: 0,
+  once: null,
 })
 const settled = (attempt: string, tokens: number): Sketch => ({
   type: 'budget-settled',

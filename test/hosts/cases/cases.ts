@@ -19,14 +19,15 @@ import {
 } from '../programs/terminal-agents.ts'
 import { runServedClient } from '../served-clients.ts'
 import type { Case, Front } from './case.ts'
-import { claudeCodeWork, claudeLoopingAgents } from './claude-code-work.ts'
-import { codexLoopingAgents, codexWork } from './codex-work.ts'
+import { claudeCodeWork, claudeLoopingAgents, claudeStorm } from './claude-code-work.ts'
+import { codexLoopingAgents, codexStorm, codexWork } from './codex-work.ts'
 import { approvalCase, guardCase, killCase } from './control.ts'
 import { generalWork, honestCase, sleepingPolls } from './honest-work.ts'
 import { bareCall, incidentCase, incidents, sameSuccess } from './incidents.ts'
 import { litellmCases } from './litellm.ts'
 import { loopingAgentsCase } from './looping-agents.ts'
 import { pluginCases } from './plugin.ts'
+import { stormCase, treeStopCase } from './storm.ts'
 
 /** The hosts with all fronts: their requests name the session that their hooks name. */
 const hooked: readonly Program[] = [claudeCode, codex]
@@ -64,6 +65,10 @@ function hookedCases(program: Program): Case[] {
       // No hook of Codex shows a call that breaks a schema.
       .filter((front) => front !== 'hooks' || program === claudeCode)
       .map((front) => loopingAgentsCase(program, front, loopOf(program))),
+    ...(['veto', 'hooks'] as const).flatMap((front) => [
+      stormCase(program, front, stormOf(program)),
+      treeStopCase(program, front, stormOf(program)),
+    ]),
     ...(['hooks', 'proxy and hooks'] as const).map((front) => guardCase(program, front)),
     approvalCase(program, 'allow'),
     approvalCase(program, 'deny'),
@@ -75,6 +80,8 @@ function hookedCases(program: Program): Case[] {
 
 const loopOf = (program: Program) =>
   program === claudeCode ? claudeLoopingAgents : codexLoopingAgents
+
+const stormOf = (program: Program) => (program === claudeCode ? claudeStorm : codexStorm)
 
 function isSeenByHooks(program: Program, title: string): boolean {
   if (title.includes('in turns')) return false

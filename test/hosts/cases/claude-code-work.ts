@@ -5,6 +5,7 @@ import { claudeCode } from '../programs/terminal-agents.ts'
 import { messagesOf } from '../transcript.ts'
 import { type Honest, repeated } from './honest-work.ts'
 import { loopingAgents } from './looping-agents.ts'
+import type { Storm } from './storm.ts'
 
 const call = (name: string, input: unknown): ScriptedCall => ({
   name,
@@ -84,6 +85,8 @@ const equalAgents: Honest = {
   main: () => [calls(...Array.from({ length: 3 }, () => subagent('Look at the build.')))],
   agent: () => repeated(4, () => calls(bash('cat build.txt'))),
 }
+
+export const claudeStorm: Storm = { spawn: subagent('Look.'), after: [] }
 
 export const claudeLoopingAgents = loopingAgents(claudeCode, [
   calls(subagent('Run it.'), subagent('Run it.')),

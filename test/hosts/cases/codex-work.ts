@@ -5,6 +5,7 @@ import { codex } from '../programs/terminal-agents.ts'
 import { messagesOf } from '../transcript.ts'
 import { type Honest, repeated, type Step } from './honest-work.ts'
 import { loopingAgents } from './looping-agents.ts'
+import type { Storm } from './storm.ts'
 
 const call = (name: string, input: unknown): ScriptedCall => ({
   name,
@@ -97,6 +98,16 @@ const equalAgents: Honest = {
   agents: 3,
   main: () => spawned(3),
   agent: () => repeated(4, () => calls(exec('cat build.txt'))),
+}
+
+const awaited = (request: SeenRequest): ScriptedAnswer =>
+  calls(agentCall('wait_agent', { targets: agentsIn(request), timeout_ms: 60_000 }))
+
+/** A call of `wait_agent` returns at the end of one of them. */
+export const codexStorm: Storm = {
+  spawn: agentCall('spawn_agent', { message: 'Look.' }),
+  after: [awaited, awaited, awaited],
+  patience: { yield_time_ms: 30_000 },
 }
 
 export const codexLoopingAgents = loopingAgents(codex, spawned(2))

@@ -165,7 +165,7 @@ describe('a round', () => {
   })
 
   it('never runs a call of a `once` tool without the guard once', () => {
-    const hints = { ...noHints, once: { by: [], forMs: 1 } }
+    const hints = { ...noHints, once: { by: [], forMs: 1, within: 'conversation' as const } }
     const declarations = [{ ...mail, hints }]
     const guard = (name: string, pattern: string): GuardInForce => ({
       name,

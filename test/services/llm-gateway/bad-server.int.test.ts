@@ -1,6 +1,6 @@
 // The gateway's performer, the real SDKs and a bus that the test slows down, against an HTTP server
 // that misbehaves. Tests the time limits, the bytes read, and that the connection really closes. The
-// clock of the gateway stands still until a test moves it. One test is on the real clock.
+// clock of the gateway stands still until a test moves it.
 
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
@@ -15,7 +15,6 @@ import { defaultSettings } from '../../../shared/agents/policy/policy.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import type { Performer, PerformerContext } from '../../../shared/contract/performer.ts'
-import { type Clock, systemClock } from '../../../shared/lib/clock.ts'
 import { createLog } from '../../../shared/lib/log/log.ts'
 import { until } from '../../support/inbox.ts'
 import { modelRequest } from '../../support/messages.ts'
@@ -25,6 +24,8 @@ import { agentOf, userSays } from './samples.ts'
 import { textAnswer, type Vendor, vendorNamed, vendors } from './vendors.ts'
 
 const stallMs = 300
+/** A server that has sent nothing for so long waits for the gateway. */
+const stillMs = 300
 
 const worlds: { server: Server; performer: Performer<AttemptTask> }[] = []
 
@@ -56,8 +57,8 @@ type World = {
 async function ask(
   api: Agent['model']['provider'],
   answer: (response: ServerResponse) => void | Promise<void>,
-  clock: Clock & { advance?(ms: number): void } = fakeClock(0),
 ): Promise<World> {
+  const clock = fakeClock(0)
   let reads = 0
   const sockets: Socket[] = []
   const server = createServer((request, response) => {
@@ -130,7 +131,7 @@ async function ask(
       if (holds) held = Promise.withResolvers()
       else held.resolve()
     },
-    advance: (ms) => clock.advance?.(ms),
+    advance: (ms) => clock.advance(ms),
     reads: () => reads,
     want,
   }
@@ -279,19 +280,21 @@ describe('a bus that is slow', () => {
           await new Promise((resolve) => response.once('drain', resolve))
       response.end(textAnswer(vendor, 'the end'))
     }
-    const world = await ask('anthropic', send, systemClock)
+    const world = await ask('anthropic', send)
     await until(() => sent > 0)
-    let before = -1
-    while (before !== sent) {
-      before = sent
-      await sleep(4 * stallMs)
-    }
+    for (let before = -1; before !== sent; await sleep(stillMs)) before = sent
+    // The gateway does not read, so no provider can stall.
+    world.advance(4 * stallMs)
+    await sleep(stillMs)
     expect(sent * padding.length).toBeLessThan(24 * 1024 * 1024)
     expect(sent).toBeLessThan(paddings)
     expect(ended(world)).toBe(false)
 
     world.holdWrites(false)
-    await until(() => ended(world))
+    await until(() => {
+      world.advance(0)
+      return ended(world)
+    })
     // The last parts go out in the same request as the end.
     const end = world.written.find(({ type }) => type === 'attempt-finished')
     expect(end).toMatchObject({ stop: 'end' })

@@ -2,10 +2,12 @@
 
 import { describe, expect, it } from '@jest/globals'
 import type { LockEntry } from '../../../schemas/lock-entry.ts'
+import { defaultSettings } from '../../../shared/agents/policy/policy.ts'
 import { codecOf, encode, knownSchemas } from '../../../shared/codec/codec.ts'
 import { closedFormats } from '../../../shared/codec/formats.ts'
 import { newerParts } from '../../../shared/codec/newer-parts.ts'
-import { cancel, userMessage } from '../../support/messages.ts'
+import { lowestTreeCaps } from '../../../shared/contract/turn/tree-caps.ts'
+import { cancel, declarationWith, noHints, userMessage } from '../../support/messages.ts'
 
 const lastClosed = closedFormats.at(-1)?.lastSchema ?? 0
 const old = knownSchemas.filter(({ id }) => id <= lastClosed)
@@ -180,6 +182,31 @@ describe('the format in force', () => {
     expect(() => codec.encodeInForce({ ...cancel(), type: 'call-weighed' } as never)).toThrow(
       /call-weighed cannot be written.*format 1 is in force.*weir fleet/,
     )
+  })
+
+  const once = { by: [], forMs: 1, within: 'conversation' as const }
+  const declarations = [declarationWith({ hints: { ...noHints, once } })]
+  const tree = lowestTreeCaps(null, { atOnce: 3 })
+  const settings = { ...defaultSettings, policy: { ...defaultSettings.policy, tree } }
+
+  it.each([
+    ['once', { declarations }],
+    ['tree', { settings }],
+  ])('refuses an agent whose %s it would drop, and names the two ways on', (rule, fields) => {
+    const codec = codecOf(knownSchemas)
+    const holder = {}
+    codec.hold(holder, 1)
+    expect(() => codec.encodeInForce(userMessage(fields))).toThrow(
+      expect.objectContaining({
+        code: 'codec.newer-schema',
+        message: expect.stringMatching(
+          new RegExp(`the rule '${rule}', and record format 1 is in force.*weir fleet.*without`),
+        ),
+      }),
+    )
+    codec.encodeInForce(userMessage())
+    codec.hold(holder, closedFormats.length + 1)
+    expect(codec.decode(codec.encodeInForce(userMessage(fields)))).toEqual(userMessage(fields))
   })
 })
 

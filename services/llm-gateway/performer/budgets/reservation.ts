@@ -90,13 +90,14 @@ export async function reserveBound(
     budgets,
     tree: budgets.some(({ window }) => window === 'tree') ? (options.tree ?? treeNameOf(id)) : '',
     children: 0,
+    once: null,
     expiresAt,
     tokens: tokensOf(bound),
     usd: price?.usd ?? null,
   }
   const release = () => write(context, tenant, { type: 'budget-released', ...own })
   const decision = await reader.reserve(context, reservation)
-  if (decision === undefined) {
+  if (decision === undefined || !('soft' in decision)) {
     void release() // it may be granted later
     const reason = `the reservation was not read within ${limits.budgetReadMs} ms`
     return failedBy('budget.unreadable', 'transient', reason)

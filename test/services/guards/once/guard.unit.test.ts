@@ -10,7 +10,7 @@ const guard = onceGuard()
 const hour = 60 * 60_000
 
 function pay(args: GivenCall['arguments'], rule: Partial<OnceRule> = {}): GivenCall {
-  const once = { by: ['invoice'], forMs: 24 * hour, ...rule }
+  const once = { by: ['invoice'], forMs: 24 * hour, within: 'conversation' as const, ...rule }
   const hints = { ...noHints, ignoreFields: ['note'], once }
   return { name: 'pay', arguments: args ?? {}, hints }
 }

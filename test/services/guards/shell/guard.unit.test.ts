@@ -1,50 +1,13 @@
 import { describe, expect, it, test } from '@jest/globals'
 import fc from 'fast-check'
 import shellGuard from '../../../../services/guards/shell/guard.ts'
-import type { ShellGuardOptions } from '../../../../services/guards/shell/options.ts'
-import type { JsonObject, Verdict } from '../../../../shared/contract/guard/guard.ts'
+import type { JsonObject } from '../../../../shared/contract/guard/guard.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { declarationWith } from '../../../support/messages.ts'
 import { passing, refused } from './commands.ts'
 import { honestCommands } from './honest.ts'
 import { hostile } from './hostile.ts'
-
-const usual: ShellGuardOptions = {
-  tools: ['bash'],
-  allowedFolders: ['/work', '/tmp'],
-  workingFolder: '/work/app',
-  home: '/home/u',
-}
-
-function judged(args: JsonObject, options: Partial<ShellGuardOptions> = {}): Verdict {
-  const declaration = declarationWith({ name: 'bash', timeoutMs: 1 })
-  const round = {
-    conversation: 'c',
-    turn: 1,
-    round: 1,
-    agent: 'a',
-    time: 0,
-    ended: [],
-    calls: [
-      {
-        ordinal: 3,
-        name: 'bash',
-        arguments: args,
-        rawArguments: JSON.stringify(args),
-        source: 'deltas' as const,
-        enforced: true,
-        declaration,
-      },
-    ],
-  }
-  const { verdicts } = shellGuard({ ...usual, ...options }).judge(undefined, round)
-  expect(verdicts).toHaveLength(1)
-  return verdicts[0]!
-}
-
-function codeOf(verdict: Verdict): string {
-  return verdict.verdict === 'allow' ? 'allow' : verdict.code
-}
+import { codeOf, judged, usual } from './judged.ts'
 
 describe('commands that pass', () => {
   test.each(passing)('%s', (command) =>

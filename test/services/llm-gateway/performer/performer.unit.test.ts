@@ -37,7 +37,7 @@ import { version } from '../../../../shared/lib/version.ts'
 import { exactValues } from '../../../../shared/wire/exact-json.ts'
 import type { ProviderRequest, Streamed } from '../../../../shared/wire/exchange.ts'
 import { callPieces } from '../../../../shared/wire/openai-chat/calls.ts'
-import { modelRequest, resultWith } from '../../../support/messages.ts'
+import { modelRequest, noHints, resultWith } from '../../../support/messages.ts'
 import { noBudgets } from '../../../support/no-budgets.ts'
 import { longText } from '../../../support/script.ts'
 import { agentOf, apiKey, call, modelSays, result, tool, userSays } from '../samples.ts'
@@ -568,6 +568,27 @@ describe('the guards in force', () => {
     const refused = await run(world([finished], { context }))
     expect(failureIn(refused)).toMatchObject({ ...failure, retryable: false })
     expect(refused.requests).toEqual([])
+  })
+
+  it('prevent the call of a model if the format in force drops a rule of the agent', async () => {
+    const holder = {}
+    const hints = { ...noHints, once: { by: [], forMs: 1, within: 'conversation' as const } }
+    const paying = tool('pay', { hints })
+    hold(holder, 1)
+    try {
+      const tools = [toolRef(paying.declaration)]
+      const refused = await run(
+        world([finished], { agents: [agentOf({ tools: [paying] })] }),
+        task(0, { tools }),
+      )
+      expect(failureIn(refused)).toMatchObject({
+        reason: expect.stringMatching(/rule 'once', and record format 1/),
+        retryable: false,
+      })
+      expect(refused.requests).toEqual([])
+    } finally {
+      hold(holder, undefined)
+    }
   })
 
   it('end a running request at now, and its failure is written once', async () => {

@@ -1,13 +1,21 @@
-// The places of children, with a ledger reader that a test decides for.
+// The reservations of calls, with a ledger reader that a test decides for.
 
 import { describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { fakeClock } from '../../../../client/testing/fake-clock.ts'
-import type { BudgetInForce, Message } from '../../../../shared/contract/messages.ts'
+import type {
+  BudgetInForce,
+  BudgetReserved,
+  GuardMode,
+  Message,
+} from '../../../../shared/contract/messages.ts'
 import type { BudgetLog } from '../../../../shared/contract/performer.ts'
 import { lowestTreeCaps } from '../../../../shared/contract/turn/tree-caps.ts'
+import { callReservations } from '../../../../shared/runtime/budgets/call-reservations.ts'
 import { type Child, childPlaces } from '../../../../shared/runtime/budgets/child-places.ts'
 import type { Decision } from '../../../../shared/runtime/budgets/ledger.ts'
+import { type OnceCall, onceValues } from '../../../../shared/runtime/budgets/once-values.ts'
+import { declarationWith, noHints } from '../../../support/messages.ts'
 
 const caps = lowestTreeCaps(null, { depth: 2, usd: 2.5, tokens: 100, wallMs: 60_000, rounds: 9 })
 
@@ -26,7 +34,7 @@ function world(decide: (budgets: BudgetInForce[]) => Decision | undefined | Erro
   const budgets = {
     append: async (tenant: string, message: Message) => void written.push([tenant, message]),
   } as unknown as BudgetLog
-  const places = childPlaces(
+  const reservations = callReservations(
     { budgets, clock: fakeClock(5_000), log: pino({ level: 'silent' }) },
     {
       async reserve(_, reservation) {
@@ -38,7 +46,8 @@ function world(decide: (budgets: BudgetInForce[]) => Decision | undefined | Erro
       join: () => ({ leave: () => {} }),
     },
   )
-  return { places, written }
+  const [places, once] = [childPlaces(reservations), onceValues(reservations)]
+  return { places, once, written }
 }
 
 const refused =
@@ -106,6 +115,100 @@ describe('a child', () => {
       reason: 'the cap tree.depth is reached: 2',
     })
     expect(written).toEqual([])
+  })
+})
+
+describe('a call that must not run twice in its tenant', () => {
+  const call = (raw = '{"invoice":7}', at: Partial<OnceCall> = {}): OnceCall => ({
+    conversation: 'acme:c',
+    turn: 3,
+    round: 1,
+    ordinal: 0,
+    declaration: declarationWith({
+      name: 'pay',
+      hints: { ...noHints, once: { by: ['invoice'], forMs: 60_000, within: 'tenant' } },
+    }),
+    arguments: raw,
+    guards: [guardOnce('enforce')],
+    forMs: 1_000,
+    ...at,
+  })
+  const guardOnce = (mode: GuardMode) => ({
+    name: 'once',
+    version: '1',
+    tools: [{ pattern: '*', mode }],
+    deadlineMs: 1,
+    onTimeout: 'deny' as const,
+    rules: null,
+  })
+  const granted = () => ({ kind: 'granted' as const, soft: [] })
+
+  it('reserves a hash of its values, which differs for each tenant, tool and value', async () => {
+    const { once, written } = world(granted)
+    const notes = call('{ "note": "urgent", "invoice": 7 }')
+    const others = [
+      call('{"invoice":8}'),
+      call(undefined, { conversation: 'globex:c' }),
+      call(undefined, { declaration: { ...call().declaration, name: 'refund' } }),
+    ]
+    for (const one of [call(), notes, ...others]) expect(await once.denialOf(one)).toBeUndefined()
+    const hashes = written.map(([, message]) => (message as BudgetReserved).once?.hash)
+    expect(hashes[1]).toBe(hashes[0])
+    expect(new Set(hashes).size).toBe(4)
+    expect(JSON.stringify(written)).not.toMatch(/urgent|invoice/)
+    expect(written[0]).toMatchObject([
+      'acme',
+      { attempt: 'once ["acme:c",3,1,0]', expiresAt: 6_000, once: { forMs: 60_000 } },
+    ])
+  })
+
+  it.each([
+    ['done', 'once.done', /ran already, at 1970-01-01T00:00:09.000Z in another conversation/],
+    ['open', 'once.open', /has no result yet/],
+    ['unknown', 'once.may-have-run', /may have run, and nobody knows its end/],
+  ] as const)(
+    'is denied if an equal call is %s, with its time and without its result',
+    async (status, code, text) => {
+      const equal = { conversation: 'acme:other', turn: 9, since: 9_000, status }
+      const { once } = world(() => ({ kind: 'equal', call: equal }))
+      expect(await once.denialOf(call())).toMatchObject({
+        status: 'denied',
+        guard: 'once',
+        text: expect.stringMatching(text),
+        reason: `vetoed by guard once: ${code} (turn 9 of acme:other)`,
+      })
+    },
+  )
+
+  it('is denied if the table is full or cannot be read', async () => {
+    const full = world(() => ({ kind: 'full' }))
+    expect(await full.once.denialOf(call())).toMatchObject({
+      reason: 'vetoed by guard once: once.full',
+    })
+    const away = world(() => new Error('the topic is missing'))
+    expect(await away.once.denialOf(call())).toMatchObject({
+      reason: 'vetoed by guard once: once.unread',
+    })
+  })
+
+  it('frees its values if it had no effect, keeps them if it ran, and lets an unknown end expire', async () => {
+    const { once, written } = world(granted)
+    for (const status of ['ok', 'error', 'denied', 'skipped', 'unknown', 'timed_out'] as const)
+      await once.ended(call(), status)
+    expect(written.map(([, { type }]) => type)).toEqual([
+      'budget-settled',
+      'budget-released',
+      'budget-released',
+      'budget-released',
+    ])
+  })
+
+  it('needs the guard once to enforce, so a shadow only reports within a conversation', () => {
+    const { once } = world(granted)
+    expect(once.concerns(call())).toBe(true)
+    expect(once.concerns(call('', { guards: [guardOnce('shadow')] }))).toBe(false)
+    const own = declarationWith({ name: 'pay' })
+    expect(once.concerns(call('', { declaration: own }))).toBe(false)
   })
 })
 

@@ -43,6 +43,7 @@ function reservation(attempt: string): BudgetReserved {
     type: 'budget-reserved',
     tree: '',
     children: 0,
+    once: null,
     tenant: 'acme',
     conversation: `acme:${attempt}`,
     turn: 1,

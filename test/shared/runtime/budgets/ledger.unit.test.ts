@@ -36,6 +36,7 @@ function reserve(attempt: string, fields: Partial<BudgetReserved> = {}): BudgetR
     expiresAt: noon + 10 * hourMs,
     tree: '',
     children: 0,
+    once: null,
     ...fields,
   }
 }
