@@ -1,7 +1,7 @@
-// The bench of shared limits, as a test: 200 conversations behind a provider with 20 requests a minute.
+// 200 conversations behind a provider with 20 requests a minute.
 
 import { expect, it } from '@jest/globals'
-import { type LimitsCase, limitsFigures, refusedShare } from '../../../bench/limits.ts'
+import { type LimitsCase, limitsFigures, refusedShare } from '../../../support/limited-provider.ts'
 
 it.each<[LimitsCase, number]>([
   ['limits', 0],
