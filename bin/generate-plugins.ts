@@ -4,8 +4,8 @@
 //   node bin/generate-plugins.ts             writes all files
 //   node bin/generate-plugins.ts --check     writes nothing; exit code 1 names each file that differs
 //
-// Owns: .claude-plugin, .agents, .github/plugin, and in integrations the hooks, the manifests, the copies of
-// the skill, and the version in weir-hooks.ts.
+// Owns: .claude-plugin, .agents, .github/plugin, and in integrations the hooks, the manifests of their plug-ins,
+// the copies of the skill, and the versions.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -37,7 +37,11 @@ const plugins: readonly Plugin[] = [
 ]
 
 /** Of the plug-ins that run inside their host. */
-const clientFile = 'integrations/weir-hooks.ts'
+const filesWithVersion = [
+  'integrations/weir-hooks.ts',
+  'integrations/hermes/__init__.py',
+  'integrations/hermes/plugin.yaml',
+]
 
 /** Each generated file by its path in the checkout. */
 export function pluginFiles(): Map<string, string> {
@@ -56,8 +60,10 @@ export function pluginFiles(): Map<string, string> {
     )
     files.set(`${folder}/${skill}`, skillText)
   }
-  const client = readFileSync(join(root, clientFile), 'utf8')
-  files.set(clientFile, client.replace(/'weir-agents@[^']+'/, `'weir-agents@${version()}'`))
+  for (const file of filesWithVersion) {
+    const text = readFileSync(join(root, file), 'utf8')
+    files.set(file, text.replace(/((?:weir-agents@|^version: ))[\w.-]+/m, `$1${version()}`))
+  }
   const listed = { name: 'weir', description }
   // Copilot CLI reads the second, and the first if the second is missing.
   for (const [file, host] of [

@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'jsonc-parser'
+import { parseDocument } from 'yaml'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import type { HostPlaces } from './host.ts'
 
@@ -98,6 +99,20 @@ export const hostPlugins: readonly HostPlugin[] = [
       join(folder, '.pi', 'settings.json'),
     ],
     isNamedIn: inPaths('packages', 'pi'),
+  },
+  {
+    host: 'hermes',
+    install: 'hermes plugins install file://PATH_OF_WEIR#integrations/hermes --enable',
+    uninstall: 'hermes plugins disable weir && hermes plugins remove weir',
+    places: ({ home, environment }) => [
+      join(environment.HERMES_HOME || join(home, '.hermes'), 'config.yaml'),
+    ],
+    isNamedIn: (text) => {
+      const settings: unknown = parseDocument(text).toJS()
+      const { plugins } = isObject(settings) ? settings : {}
+      const { enabled, disabled } = isObject(plugins) ? plugins : {}
+      return [enabled].flat().includes('weir') && ![disabled].flat().includes('weir')
+    },
   },
 ]
 

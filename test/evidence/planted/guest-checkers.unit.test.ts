@@ -4,9 +4,10 @@
 import { describe, expect, it } from '@jest/globals'
 import type { MessageType } from '../../../shared/contract/messages.ts'
 import { check } from '../check.ts'
+import { guestAllJudged } from '../checkers/guests/guest-all-judged.ts'
 import type { GuestAsked, GuestRun, Violation } from '../evidence.ts'
 import { fieldsAt, itReports, type Planted, plantedRules, removeAt, repeatAt } from './planted.ts'
-import { type ChaosEvidence, evidenceOf, type Line } from './sound-run.ts'
+import { type ChaosEvidence, evidenceOf, type Line, logged, type Sketch } from './sound-run.ts'
 
 const conversation = 'guest:guest:g0-0'
 const round = { conversation, turn: 0, round: 1 }
@@ -217,5 +218,39 @@ describe('the checkers of guests', () => {
     const evidence = soundGuests()
     Object.assign(asked(evidence, 4), { action: 'none', judged: false })
     expect(await violationsIn(evidence)).toEqual([])
+  })
+})
+
+describe('the checker of judged histories', () => {
+  const keyOf = (words: string, ids: string) => `${words.repeat(32)}${ids.repeat(16)}.1`
+  const place = { conversation: 'g', turn: 0 }
+  const problemsOf = async (key: string, isForked: boolean) => {
+    const records: Sketch[] = [
+      { type: 'turn-started', ...place, messageId: 'u1' },
+      { type: 'round-proposed', ...place, round: 1, response: { attempt: keyOf('a', '1') } },
+      { type: 'round-outcome', ...place, round: 1 },
+    ]
+    const asked = { conversation: 'g', turnKey: 'u1', keys: [key], isForked, judged: true, time: 0 }
+    const run = {
+      ...soundGuests(),
+      records: records.map((message, offset) =>
+        logged({ topic: 'activity', offset, message, id: undefined, time: 0 }),
+      ),
+      guestHistories: {
+        asked: [{ ...asked, mode: 'observing' as const, action: 'none' as const }],
+        isCalm: false,
+      },
+    }
+    return (await guestAllJudged.check(run)).map(({ problem }) => problem)
+  }
+
+  it('reports a round that was never judged', async () => {
+    expect(await problemsOf(keyOf('a', '1'), false)).toEqual([])
+    expect(await problemsOf(keyOf('b', '1'), false)).toHaveLength(1)
+  })
+
+  it('takes a round of a forked guest for the judged one with its call ids, and for no other', async () => {
+    expect(await problemsOf(keyOf('b', '1'), true)).toEqual([])
+    expect(await problemsOf(keyOf('b', '2'), true)).toHaveLength(1)
   })
 })

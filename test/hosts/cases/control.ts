@@ -69,7 +69,7 @@ export function approvalCase(program: Program, decision: 'allow' | 'deny'): Case
         await writeFile(rules, JSON.stringify({ rules: [rule], waitMs: 60_000 }))
         await weir.weir('approvals', 'rules', rules)
         const { ended } = await startProgram(program, folder, { url })
-        const id = await waitingCall(weir)
+        const id = await untilWaiting(weir.weir)
         const file = join(folder.work, 'approved')
         const waited = !existsSync(file)
         await weir.weir(decision, id, ...(isDenied ? ['--reason', 'Not today.'] : []))
@@ -85,9 +85,10 @@ export function approvalCase(program: Program, decision: 'allow' | 'deny'): Case
   }
 }
 
-async function waitingCall(weir: RunningServer): Promise<string> {
+/** The id of the first call that waits for a person. `weir`: runs a command on its log. */
+export async function untilWaiting(weir: RunningServer['weir']): Promise<string> {
   for (let tries = 0; tries < 100; tries += 1) {
-    const lines = (await weir.weir('approvals', 'list', '--json')).split('\n').filter(Boolean)
+    const lines = (await weir('approvals', 'list', '--json')).split('\n').filter(Boolean)
     for (const line of lines) {
       const { id } = JSON.parse(line) as { id?: string }
       if (id !== undefined) return id

@@ -2,7 +2,7 @@
 // first prompt.
 
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePorts } from '../../chaos/free-ports.ts'
 import type { HostEnded, HostFolder } from '../host-run.ts'
@@ -16,6 +16,7 @@ import {
   prompt,
 } from '../programs/program.ts'
 import { type Case, isToldTwice, type Result, type ScriptIn, within } from './case.ts'
+import { untilWaiting } from './control.ts'
 import { bareCall, finalText, lastAnswer, loopScript, sameSuccess } from './incidents.ts'
 
 const weir = join(import.meta.dirname, '..', '..', '..', 'bin', 'weir')
@@ -67,6 +68,11 @@ export function pluginCases(program: Program): Case[] {
       : []),
     {
       ...shown,
+      title: 'a call waits for a person, and runs once it is allowed',
+      run: () => withPlugin(program, plugin, oneCallEach(program).script, afterApproval),
+    },
+    {
+      ...shown,
       title:
         plugin.open === undefined
           ? 'no call runs if Weir cannot start'
@@ -80,12 +86,15 @@ export function pluginCases(program: Program): Case[] {
 }
 
 type Installed = {
+  program: Program
   plugin: Plugin
   folder: HostFolder
   /** The requests until now. */
   requests(): number
   prompt(weirCommand: string): Promise<HostEnded>
   uninstall(): Promise<void>
+  /** A command of Weir of the same user. `args`: without the folder of the log. */
+  weir(...args: string[]): Promise<string>
 }
 
 async function withPlugin(
@@ -115,6 +124,7 @@ async function withPlugin(
         if (code !== 0) return { found: args.join(' '), fault: `${out}${errors}`.slice(-300) }
       }
       return await check({
+        program,
         plugin,
         folder,
         requests: () => model.requests.length,
@@ -123,6 +133,12 @@ async function withPlugin(
           const { uninstall } = plugin
           if (typeof uninstall === 'function') return uninstall(folder.home)
           for (const args of uninstall) await run(args, weir)
+        },
+        async weir(...args) {
+          const log = ['--data-folder', join(folder.home, '.local', 'state', 'weir', 'hooks')]
+          const { code, out, errors } = await folder.start(weir, [...args, ...log], {}).ended
+          if (code !== 0) throw new Error(`weir ${args[0]}: ${errors}${out}`)
+          return out
         },
       })
     } finally {
@@ -161,6 +177,24 @@ async function endsTurn({ requests, prompt }: Installed): Promise<Result> {
   const found = `${requests()} requests, the reason ${isShown ? 'shown' : 'not shown'}`
   const isEnded = requests() > 0 && requests() <= obstinateMax
   return { found, fault: isEnded && isShown ? undefined : `${out}${errors}`.slice(-600) }
+}
+
+async function afterApproval({ program, folder, ...host }: Installed): Promise<Result> {
+  const rule = { name: 'shell', tools: [program.shell.name, 'Bash'] }
+  const rules = join(folder.home, 'rules.json')
+  writeFileSync(rules, JSON.stringify({ rules: [rule], waitMs: 60_000 }))
+  await host.weir('approvals', 'rules', rules)
+  const file = join(folder.work, 'ran')
+  const ended = host.prompt(weir)
+  const id = await untilWaiting(host.weir)
+  const waited = !existsSync(file)
+  await host.weir('allow', id)
+  const { out, errors } = await ended
+  const ran = existsSync(file)
+  return {
+    found: `waited: ${waited}, ran: ${ran}`,
+    fault: waited && ran ? undefined : `${out}${errors}`.slice(-400),
+  }
 }
 
 /** The first answer to each prompt is a call that leaves a file. */

@@ -81,3 +81,15 @@ export const copilotPlugin: Plugin = {
   ],
   settings: { file: '.copilot/settings.json', names: '"weir@weir": true' },
 }
+
+export const hermesPlugin: Plugin = {
+  folder: 'hermes',
+  install: [['plugins', 'install', `file://${root}#integrations/hermes`, '--enable']],
+  uninstall: [
+    ['plugins', 'disable', 'weir'],
+    ['plugins', 'remove', 'weir'],
+  ],
+  settings: { file: '.hermes/plugins', names: 'weir' },
+  endsTurns: true,
+  seesRefusals: true,
+}

@@ -10,6 +10,7 @@ import {
   codexPlugin,
   copilotPlugin,
   geminiCliPlugin,
+  hermesPlugin,
   opencodePlugin,
   piPlugin,
 } from './plugins.ts'
@@ -271,6 +272,24 @@ const gptme: Program = {
   reply: ({ out }) => [...plain(out).matchAll(/Assistant: \n([^\n@]+)/g)].at(-1)?.[1] ?? '',
 }
 
+const hermes: Program = {
+  title: 'Hermes',
+  package: { pypi: { 'hermes-agent': '0.19.0' }, host: 'hermes-agent', since: 11, bin: 'hermes' },
+  way: '`model.base_url` in `config.yaml`, Chat Completions',
+  shell: { name: 'terminal', argument: 'command' },
+  files: ({ url }) => ({
+    '.hermes/config.yaml': `model:
+  default: scripted
+  provider: custom
+  base_url: ${url}/v1
+  api_key: dummy
+`,
+  }),
+  args: (text) => ['--yolo', '-z', text],
+  plugin: hermesPlugin,
+  reply: lastLine,
+}
+
 export const terminalAgents: readonly Program[] = [
   claudeCode,
   codex,
@@ -283,6 +302,7 @@ export const terminalAgents: readonly Program[] = [
   cline,
   mistralVibe,
   gptme,
+  hermes,
 ]
 
 function replyOfClaudeCode({ out }: HostEnded): string {

@@ -7,8 +7,4 @@ export const unrunHosts: readonly UnrunHost[] = [
     title: 'OpenClaw',
     reason: 'none yet: its event `before_tool_call` denies a call without an answer in 15 seconds',
   },
-  {
-    title: 'Hermes',
-    reason: 'none: its hook lets the call run if the hook fails',
-  },
 ]

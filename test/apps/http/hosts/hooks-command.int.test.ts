@@ -245,6 +245,7 @@ const installedPlugins: [string, string, string][] = [
     '{\n  // a comment\n  "plugin": ["/src/weir/integrations/opencode"],\n}\n',
   ],
   ['pi', '.pi/agent/settings.json', '{"packages": ["../../src/weir/integrations/pi"]}'],
+  ['hermes', '.hermes/config.yaml', 'plugins:\n  enabled: [weir] # a comment\n  disabled: []\n'],
 ]
 
 /** Lines that the hosts do not read, or read as a plug-in that is off. */
@@ -256,6 +257,9 @@ const notInstalled: [string, string, string][] = [
     '.config/opencode/opencode.jsonc',
     '{\n  // "plugin": ["/src/weir/integrations/opencode"],\n  "model": "a/b",\n}\n',
   ],
+  ['hermes', '.hermes/config.yaml', 'plugins:\n  enabled:\n    # - weir\n'],
+  ['hermes', '.hermes/config.yaml', 'plugins: {enabled: [weir], disabled: [weir]}\n'],
+  ['hermes', '.hermes/config.yaml', 'plugins: [weir\n'],
   ['opencode', '.config/opencode/opencode.json', '{"notes": "/src/weir/integrations/opencode"}'],
 ]
 
@@ -283,9 +287,9 @@ describe("weir hooks and Weir's plug-ins", () => {
     expect(await readFile(file, 'utf8')).toBe(text)
   })
 
-  it.each(['opencode', 'pi'])('name the way to install the one of %s', async (host) => {
+  it.each(['opencode', 'pi', 'hermes'])('name the way to install the one of %s', async (host) => {
     const { code, text } = await run(showHooks, host)
-    expect([code, text]).toEqual([1, expect.stringContaining(`${host} `)])
+    expect([code, text]).toEqual([1, expect.stringContaining(`Install it: ${host} `)])
     await expect(run(installHooks, host)).rejects.toThrow(/has no hooks for Weir, but Weir has a/)
   })
 

@@ -1,5 +1,6 @@
 // Catch-up: each round of a history that a judged request shows has been judged. A stopped turn
-// takes no further round.
+// takes no further round. A forked guest writes two histories in one turn. If both use one call id for
+// different calls, the id names the round that came first.
 
 import type { Checker, Finding } from '../../evidence.ts'
 import { guestFacts } from './guest-facts.ts'
@@ -11,16 +12,15 @@ export const guestAllJudged: Checker<'guestHistories'> = {
   check(evidence) {
     const facts = guestFacts(evidence)
     const findings = new Map<string, Finding>()
-    for (const { conversation, turnKey, keys, judged, mode, action } of evidence.guestHistories
-      .asked) {
+    for (const asked of evidence.guestHistories.asked) {
+      const { conversation, turnKey, keys, judged, mode, action, isForked } = asked
       if (!judged || mode === 'hiding' || action === 'end') continue
       for (const key of keys) {
-        const isJudged = facts
-          .roundsOf({ conversation, turnKey, key })
-          .some(
-            ({ message }) =>
-              facts.outcomeOf(message) !== undefined || facts.endOf(message) !== undefined,
-          )
+        const of = { conversation, turnKey, key }
+        const isJudged = [...facts.roundsOf(of), ...(isForked ? facts.twinsOf(of) : [])].some(
+          ({ message }) =>
+            facts.outcomeOf(message) !== undefined || facts.endOf(message) !== undefined,
+        )
         const problem = `round ${key} of ${JSON.stringify([conversation, turnKey])} was never judged`
         if (!isJudged) findings.set(problem, { problem })
       }

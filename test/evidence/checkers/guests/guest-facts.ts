@@ -12,6 +12,8 @@ export type GuestFacts = {
   nameOf(at: { conversation: string; turn: number }): string | undefined
   /** The rounds with this key in the turns of this name. */
   roundsOf(of: KeyedRound): Timed<MessageOf<'round-proposed'>>[]
+  /** The rounds with the call ids of this key in the turns of this name. */
+  twinsOf(of: KeyedRound): Timed<MessageOf<'round-proposed'>>[]
   outcomeOf(at: {
     conversation: string
     turn: number
@@ -36,13 +38,19 @@ export function guestFacts(evidence: Evidence): GuestFacts {
     if ((cap !== null || of === 'cancelled') && !stops.has(name)) stops.set(name, time)
   }
   const seen = new Set<string>()
-  const proposed = Map.groupBy(
-    recordsOf(evidence, 'round-proposed').filter(
-      ({ message }) => seen.size < seen.add(roundKey(message)).size,
-    ),
-    ({ message }) =>
-      JSON.stringify([message.conversation, names.get(turnKey(message)), message.response.attempt]),
+  const all = recordsOf(evidence, 'round-proposed').filter(
+    ({ message }) => seen.size < seen.add(roundKey(message)).size,
   )
+  const groupedBy = (nameOf: (key: string) => string) =>
+    Map.groupBy(all, ({ message }) =>
+      JSON.stringify([
+        message.conversation,
+        names.get(turnKey(message)),
+        nameOf(message.response.attempt),
+      ]),
+    )
+  const proposed = groupedBy((key) => key)
+  const twins = groupedBy(idsIn)
   const outcomes = new Map<string, Timed<MessageOf<'round-outcome'>>>()
   for (const record of recordsOf(evidence, 'round-outcome'))
     if (!outcomes.has(roundKey(record.message))) outcomes.set(roundKey(record.message), record)
@@ -50,8 +58,15 @@ export function guestFacts(evidence: Evidence): GuestFacts {
     nameOf: (at) => names.get(turnKey(at)),
     roundsOf: ({ conversation, turnKey, key }) =>
       proposed.get(JSON.stringify([conversation, turnKey, key])) ?? [],
+    twinsOf: ({ conversation, turnKey, key }) =>
+      twins.get(JSON.stringify([conversation, turnKey, idsIn(key)])) ?? [],
     outcomeOf: (at) => outcomes.get(roundKey(at)),
     endOf: (at) => ends.get(turnKey(at)),
     stopOf: ({ conversation, turnKey }) => stops.get(JSON.stringify([conversation, turnKey])),
   }
+}
+
+/** The part of a key that the ids of the calls decide: 16 digits after the 32 of the words. */
+function idsIn(key: string): string {
+  return /^[0-9a-f]{32}([0-9a-f]{16})\.\d+$/.exec(key)?.[1] ?? key
 }
