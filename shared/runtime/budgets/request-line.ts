@@ -90,6 +90,10 @@ export function emptyLine(): RequestLine {
   }
 }
 
+export function hasLimits(given: ModelLimits): boolean {
+  return Object.values(given).some((limit) => limit !== null)
+}
+
 /** Changes the line in place. `time`: the append time of the record. */
 export function applyToLine(
   line: RequestLine,
@@ -199,7 +203,8 @@ function countTokens(line: RequestLine, tokens: number, time: Milliseconds): voi
 
 function enter(line: RequestLine, record: SlotReserved, time: Milliseconds): void {
   const { attempt, tenant, share, expiresAt } = record
-  line.limits = boundedLimits(record.limits)
+  // A request without limits waits in the line too, and must not free the others.
+  if (hasLimits(record.limits)) line.limits = boundedLimits(record.limits)
   const isKnown = line.waiting.has(attempt) || line.running.has(attempt)
   if (isKnown || line.waiting.size >= limits.slotsWaitingMax) return
   const tag = Math.max(line.virtual, line.tags.get(tenant) ?? 0) + 1 / Math.max(1, share)
