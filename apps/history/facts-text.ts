@@ -1,6 +1,7 @@
 // The facts about a turn or a conversation as short texts for people: for lists and for reports.
 
 import { approvalGuard } from '../../shared/contract/guard/approval-guard.ts'
+import { onceGuard } from '../../shared/contract/guard/once-guard.ts'
 import type { TurnFacts } from '../../shared/view/turn-facts.ts'
 import { count, elapsed } from '../terminal/text/quantities.ts'
 
@@ -18,8 +19,10 @@ export function factTexts(facts: TurnFacts): string[] {
     texts.push(`${count(number, 'intervention')} by ${names.join(', ')}${actionText(facts)}`)
   }
   if (byGuards > 0) texts.push(`${count(byGuards, 'intervention')} by guards`)
-  for (const [guard, n] of Object.entries(denials))
-    if (guard !== approvalGuard) texts.push(`${count(n, 'call')} denied by ${guard}`)
+  for (const [guard, n] of Object.entries(denials)) {
+    const effect = guard === onceGuard ? ', and none ran twice' : ''
+    if (guard !== approvalGuard) texts.push(`${count(n, 'call')} denied by ${guard}${effect}`)
+  }
   if (deniedByChecks > 0) texts.push(`${count(deniedByChecks, 'call')} denied before running`)
   const { allow = 0, deny = 0, expired = 0, withdrawn = 0, pending = 0 } = approvals
   if (allow > 0) texts.push(`${count(allow, 'call')} allowed by a person`)

@@ -12,6 +12,7 @@ import { hookRoutes } from './fronts/hooks/hook-routes.ts'
 import { type HostSessions, hostSessions } from './fronts/hooks/host-sessions.ts'
 import type { RequestSigner } from './fronts/proxy/aws/aws-signer.ts'
 import { createProxy, type ModelProxy } from './fronts/proxy/proxy.ts'
+import { slottedUpstream } from './fronts/proxy/slotted-upstream.ts'
 import { type Upstream, upstreamAt } from './fronts/proxy/upstream.ts'
 import type { VetoOptions } from './fronts/proxy/veto/veto.ts'
 import { guardsByAgent } from './guards-by-agent.ts'
@@ -117,8 +118,10 @@ function proxyTo(
     guardsByAgent(async (name) => fronts.front({ agent: name, mode, counting: 'own' }), isNamed)
   const watching = opened('observing')
   const held = opened('blocking')
+  const { slotOf } = fronts
   return createProxy({
-    upstream,
+    upstream:
+      slotOf === undefined ? upstream : slottedUpstream(upstream, { slotOf, clock: systemClock }),
     agent,
     log,
     fallback: defaultGuestSettings.fallback,

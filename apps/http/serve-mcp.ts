@@ -74,7 +74,8 @@ export async function serveMcp(
   })
   const { ended, stop, release } = untilStopped(fronts.failed, log)
   try {
-    await upstreams.open()
+    const early = await Promise.race([upstreams.open(), ended])
+    if (typeof early === 'number') return early
     const serve = options.httpPort === undefined ? onPipe : overHttp
     const close = await serve({ fronts, upstreams, own, options, out, log, stop })
     const code = await ended

@@ -16,6 +16,7 @@ import {
 import { callOfKey, parseConversationId, type SentMessage } from '../../shared/contract/ids.ts'
 import type { Caps, TurnFinished } from '../../shared/contract/messages.ts'
 import { lowestCaps } from '../../shared/contract/turn/caps.ts'
+import { childCutShort, childEnded } from '../../shared/model-texts/trees.ts'
 import { distinctRules } from '../../shared/runtime/redaction/agent-redaction.ts'
 import type { AgentTurn } from '../define/agent-tool.ts'
 
@@ -61,16 +62,24 @@ export function createAgentCalls(): AgentCalls {
         context,
         signal,
       })
-      const { outcome, reply, reason, totals } = await finished
-      call.countTokens?.({ inputTokens: totals.inputTokens, outputTokens: totals.outputTokens })
-      if (outcome === 'answered') return reply
-      throw new Error(`the agent '${name}' has no answer: ${reason}`)
+      const end = await finished
+      const { inputTokens, outputTokens } = end.totals
+      call.countTokens?.({ inputTokens, outputTokens })
+      if (end.outcome !== 'answered') throw new Error(childEnded(name, wayOf(end), end.reason))
+      return end.cap === null ? end.reply : childCutShort(name, end.cap, end.reply)
     },
 
     begin(agents, partitions, ask) {
       weir = { agents, partitions, ask }
     },
   }
+}
+
+/** Also of a turn that a stop, a budget or the loop-detector ended. */
+function wayOf({ outcome, class: failure }: TurnFinished): Parameters<typeof childEnded>[1] {
+  if (outcome === 'cancelled' || failure === 'stopped' || failure === 'cancelled') return 'stopped'
+  const isLimit = failure === 'budget' || failure === 'no_progress' || failure === 'context_full'
+  return outcome === 'capped' || isLimit ? 'limit' : 'failed'
 }
 
 type Calling = { own: Partial<Caps>; above: Caps | undefined; from: CallingTurn }

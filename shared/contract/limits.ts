@@ -663,6 +663,8 @@ export const limits = {
   /** The wait of such a proxy for advice, and for the next bytes of the upstream. */
   proxyAdviceMs: 30 * second,
   proxySilenceMs: 10 * minute,
+  /** How long a proxy holds a request for the limits of the provider's account. */
+  proxySlotWaitMs: 60 * second,
   /** How often a client that waits in a stream gets an event without content. */
   proxyPingMs: 10 * second,
   /** Kinds of unjudged requests that a proxy counts apart, the bytes of their names, and the time

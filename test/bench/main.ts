@@ -16,6 +16,7 @@ import { benchGuest } from './guest.ts'
 import { benchJudgement } from './judgement.ts'
 import { benchKafka } from './kafka.ts'
 import { benchLibrary } from './library.ts'
+import { benchLimits } from './limits.ts'
 import { benchLongTurn } from './long-turn.ts'
 import { benchLoopDetector } from './loop-detector.ts'
 import { benchMcp } from './mcp.ts'
@@ -46,6 +47,7 @@ const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['pipeline', benchPipeline],
   ['long turn', benchLongTurn],
   ['waiting', benchWaiting],
+  ['limits', benchLimits],
   ['guest', benchGuest],
   ['proxy', benchProxy],
   ['edge', benchEdge],

@@ -41,7 +41,7 @@ beforeAll(async () => {
   )
   await writeFile(
     join(commands.folder, 'server.sh'),
-    'env > seen/server; cat /proc/$PPID/environ > seen/gateway; sleep 60',
+    'env > seen/server; cat /proc/$PPID/environ > seen/gateway; exec sleep 60',
   )
 })
 

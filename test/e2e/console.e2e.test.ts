@@ -252,7 +252,7 @@ withBrowser('the console', () => {
     await page.click('dialog button[type=submit]')
     await page.waitForSelector('text=The tree c is stopped.')
     expect(await turn.finished).toMatchObject({ outcome: 'failed', class: 'stopped' })
-    await page.waitForSelector('.figures .bad:has-text("children stopped")')
+    await page.waitForSelector('.figures .bad:has-text("1 stopped")')
     expect(page.problems).toEqual([])
   })
 

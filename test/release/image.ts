@@ -9,11 +9,15 @@ import { filesIn, versionOf } from '../../bin/release-faults.ts'
 const root = join(import.meta.dirname, '..', '..')
 const version = versionOf(filesIn(root))
 
-// Not `docker buildx inspect`: it succeeds without a daemon.
-if (spawnSync('docker', ['info']).status !== 0) {
-  console.log('not run: the image, because Docker does not answer')
-  process.exit(process.argv.includes('--optional') ? 0 : 1)
-}
+// Not `docker buildx inspect` alone: it succeeds without a daemon.
+for (const [command, reason] of [
+  ['info', 'Docker does not answer'],
+  ['buildx', 'Docker has no plug-in buildx'],
+] as const)
+  if (spawnSync('docker', [command]).status !== 0) {
+    console.log(`not run: the image, because ${reason}`)
+    process.exit(process.argv.includes('--optional') ? 0 : 1)
+  }
 const builder = docker('buildx', 'inspect', '--bootstrap')
 
 for (const arch of ['amd64', 'arm64']) {

@@ -6,9 +6,10 @@
 //     has the secret too, for this nonce, path, request and answer. An error has no proof.
 
 import { createHash, randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import type { HttpBindings } from '@hono/node-server'
 import type { MiddlewareHandler } from 'hono'
-import { ownSecret } from '../../../shared/lib/files/folder-owner.ts'
+import { ownSecret, ownSecretFile } from '../../../shared/lib/files/folder-owner.ts'
 import { jsonBytes } from '../request-body.ts'
 import type { HttpApp } from '../server.ts'
 
@@ -43,12 +44,13 @@ const proving: MiddlewareHandler<{ Bindings: HttpBindings }> = async (context, n
   outgoing.setHeader(markHeader, markWith(secret, { nonce, target, request, answer }))
 }
 
-/** Asks `url` for its answer to GET. `name`: without a proof, as a Weir of another user answers. */
+/** Asks `url` for its answer to GET. `name`: without the proof that clients of this user need. */
 export async function markOf(
   url: string,
   signal: AbortSignal,
 ): Promise<{ mark: 'proved' | 'name' | 'none'; text: string }> {
-  const secret = process.env.WEIR_PROOF === 'off' ? undefined : ownSecret()
+  const isNeeded = process.env.WEIR_PROOF !== 'off' && existsSync(ownSecretFile())
+  const secret = isNeeded ? ownSecret() : undefined
   const nonce = secret === undefined ? '' : randomBytes(16).toString('hex')
   const headers = secret === undefined ? {} : { [nonceHeader]: nonce }
   const answer = await fetch(url, { headers, signal, redirect: 'manual' })
@@ -57,7 +59,7 @@ export async function markOf(
   const isNamed = given === markName || given.startsWith(`${markName} `)
   const exchange = { nonce, target: targetOf(url), request: '', answer: text }
   if (!isNamed) return { mark: 'none', text }
-  const isProved = secret === undefined || given === markWith(secret, exchange)
+  const isProved = secret === undefined ? !isNeeded : given === markWith(secret, exchange)
   return { mark: isProved ? 'proved' : 'name', text }
 }
 

@@ -8,6 +8,7 @@ import { guestName } from '../../../client/guard/guest-agent.ts'
 import { unreachable } from '../../../shared/contract/stage.ts'
 import { hostTitle } from '../../../shared/hosts/hosts.ts'
 import { usageError } from '../../../shared/lib/errors.ts'
+import { ownSecretFile } from '../../../shared/lib/files/folder-owner.ts'
 import { writeWhole } from '../../../shared/lib/files/whole-file.ts'
 import { objectIn } from '../../../shared/lib/json/json-object.ts'
 import { isConfirmed } from '../../terminal/confirmed.ts'
@@ -228,7 +229,7 @@ async function serverText({ name }: Host, url: string): Promise<string> {
     case 'weir':
       return `Weir answers at ${origin}`
     case 'foreign':
-      return `A Weir of another user answers at ${origin}: ${remedy} WEIR_PROOF=off in the environment of ${hostTitle(name)} accepts its answers.`
+      return `Weir answers at ${origin} without the proof of this user, so ${hostTitle(name)} runs no call. It runs as another user (WEIR_PROOF=off in the environment of ${hostTitle(name)} accepts its answers), or other users can read ${ownSecretFile()}: chmod 600`
     case 'other':
       return `Another server answers at ${origin}, without the hooks of Weir: ${remedy}`
     case 'none':

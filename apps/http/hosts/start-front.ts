@@ -33,10 +33,10 @@ export async function startFront(options: StartOptions, out: NodeJS.WriteStream)
   const asked = `${base.origin}/v1/hooks/claude-code/prompt`
   const found = await serverAt(asked)
   if (found === 'weir') return 0
-  if (found === 'other')
+  if (found !== 'none')
     throw new WeirError(
       'hooks.not-started',
-      `another server answers at ${base.origin}: end it, or install the hooks with another port (weir hooks install --url)`,
+      `another server answers at ${base.origin}${found === 'foreign' ? ', a Weir without the proof of this user' : ''}: end it, or install the hooks with another port (weir hooks install --url)`,
     )
   const dataFolder = options.dataFolder ?? join(stateFolder(), 'weir', 'hooks')
   makeFolders(dataFolder, 0o700)

@@ -8,6 +8,13 @@ import type { Guests } from '../../../shared/agents/guest.ts'
 import { withPartitionsOfLog } from '../../../shared/bus/partitions-of-log.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log/log.ts'
+import {
+  createAccountLines,
+  type Slot,
+  type SlotRequest,
+  type SlotWait,
+} from '../../../shared/runtime/budgets/account-lines.ts'
+import { budgetLog } from '../../../shared/runtime/budgets/budget-log.ts'
 import { createLedgerReader } from '../../../shared/runtime/budgets/ledger-reader.ts'
 import { settingsWithOrigins, valuesOf } from '../../../shared/settings/settings.ts'
 import { flagsOfChoice } from '../../place/bus-choice.ts'
@@ -54,6 +61,7 @@ export async function openFronts(
   return {
     front: fronts.front,
     hasFile: fronts.hasFile,
+    slotOf: fronts.slotOf,
     approvals: openApprovals({
       bus,
       topicPrefix,
@@ -106,7 +114,15 @@ export type FrontsOn = {
   front(options: FrontOptions): Pick<FrontOn, 'conversation'>
   /** Whether a guest has a file. */
   hasFile(agent: string): boolean
+  /** Waits in the line of a provider's account. Absent in memory. */
+  slotOf?: SlotOf
 }
+
+/** As `AccountLines.slot`. */
+export type SlotOf = (
+  request: SlotRequest,
+  options: { stop: AbortSignal; onWait: (wait: SlotWait) => void },
+) => Promise<Slot | undefined>
 
 /**
  * Fronts on an open log, with one reader of it. Stages that judge guests must run on it. `guests`:
@@ -120,7 +136,10 @@ export function frontsOn({
 }): FrontsOn & { close(): void } {
   const activity = openActivity(place)
   const ledgers = createLedgerReader()
-  const reading = ledgers.join()
+  const lines = createAccountLines()
+  const readers = [ledgers.join(), lines.join()]
+  const { bus, topicPrefix, log } = place
+  const context = { budgets: budgetLog({ bus, topicPrefix, log }), clock: bus.clock, log }
   return {
     front({ agent, isGiven, mode, onUnavailable, answerWithinMs, counting, givesOnce }) {
       const choice = { mode, onUnavailable, answerWithinMs, counting, givesOnce }
@@ -129,9 +148,10 @@ export function frontsOn({
       return frontOn({ ...place, ...choice, activity, ledgers, agent: guest })
     },
     hasFile: (agent) => guests.has(agent) || hasOwnFile(agent),
+    slotOf: (request, options) => lines.slot(context, request, options),
     close() {
       activity.close()
-      reading.leave()
+      for (const reader of readers) reader.leave()
     },
   }
 }

@@ -9,7 +9,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { isAbsolute, join, resolve } from 'node:path'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { WeirError } from '../errors.ts'
 import { makeFolders, removeEmptyFolders } from './make-folders.ts'
 import { readSecretFile } from './secret-files.ts'
@@ -67,10 +67,9 @@ type Secret = string
 /** Undefined: the home folder cannot be written, or another user can read the secret. */
 export function ownSecret(): Secret | undefined {
   try {
-    const state = stateFolder()
-    const file = join(state, 'weir', 'owner')
+    const file = ownSecretFile()
     if (!existsSync(file)) {
-      makeFolders(join(state, 'weir'), 0o700)
+      makeFolders(dirname(file), 0o700)
       placeSecret(file, randomBytes(32).toString('hex'))
     }
     const text = readSecretFile(file, (why) => new WeirError('settings.invalid', why)).trim()
@@ -78,6 +77,11 @@ export function ownSecret(): Secret | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Clients of fronts read it too (apps/http/fronts/front-mark.ts). */
+export function ownSecretFile(): string {
+  return join(stateFolder(), 'weir', 'owner')
 }
 
 /** The specification of XDG has absolute paths only: a checkout must not bring the folder along. */

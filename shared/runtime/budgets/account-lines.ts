@@ -75,6 +75,8 @@ type Waiter = {
   onWait: (wait: SlotWait) => void
 }
 
+/** The longest time between two looks at a line. */
+const looksMs: Milliseconds = 60_000
 /** Shorter waits are not reported. */
 const reportedWaitMs: Milliseconds = 1000
 
@@ -114,13 +116,14 @@ export function createAccountLines(): AccountLines {
     const line = lines.get(account) ?? emptyLine()
     const starts = plannedStarts(line)
     const order = [...starts.keys()]
-    let nextMs = limits.slotProbeMs
+    let nextMs = looksMs
     for (const waiter of own.values()) {
       const { attempt, behindMs } = waiter
       if (behindMs === undefined) continue
       const at = starts.get(attempt) ?? line.running.get(attempt)?.at
-      if (at === undefined) waiter.start('full')
-      else if (at + behindMs <= now) waiter.start('start')
+      if (at === undefined) {
+        if (!line.waiting.has(attempt)) waiter.start('full')
+      } else if (at + behindMs <= now) waiter.start('start')
       else {
         const waitMs = at + behindMs - now
         nextMs = Math.min(nextMs, waitMs)

@@ -2,11 +2,12 @@
 // on an SDK's text, which may quote a URL or a key. The provider's message is passed on, bounded.
 
 import type { FailureClass, SlotRefusal } from '../../contract/messages.ts'
+import type { Milliseconds } from '../../lib/clock.ts'
 import { type ErrorCode, WeirError } from '../../lib/errors.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { type Failed, failedBy } from '../exchange.ts'
 import { formRefusedBy, hasMeaning, type Reported, reasoningRefusalIn } from './fault-table.ts'
-import { retryHint, waitIn } from './retry-hint.ts'
+import { exhaustedMs, retryHint, waitIn } from './retry-hint.ts'
 import { type Secret, shortReason } from './short-reason.ts'
 
 /** An HTTP error. `statement`: its message or body; empty: none. */
@@ -120,6 +121,16 @@ export function reportedError({ type, words, message, refused }: SentError): Fai
     ...refusedForNow(reported),
     ...what,
   }
+}
+
+/** The limits of the account that the status and the headers of an answer show. */
+export function shownLimit(
+  status: number,
+  headers: Headers,
+): { refusedBy: SlotRefusal | null; waitMs: Milliseconds } {
+  const { refusedBy = null } = refusedForNow({ status, statement: '' })
+  if (refusedBy === null) return { refusedBy, waitMs: exhaustedMs(headers) }
+  return { refusedBy, waitMs: retryHint({ status, headers, statement: '' }) ?? 0 }
 }
 
 function refusedForNow(reported: Reported): { refusedBy?: SlotRefusal } {

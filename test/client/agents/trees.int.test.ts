@@ -176,3 +176,52 @@ describe('a tree', () => {
     expect(server.requests).toHaveLength(2)
   })
 })
+
+describe('the parent of a child', () => {
+  const boss = (caps: object) =>
+    agentNamed('boss', [
+      defineTool({
+        agent: agentNamed('digger', [
+          defineTool({
+            name: 'dig',
+            description: 'digs',
+            parameters: { type: 'object' },
+            run: () => 'earth',
+          }),
+        ]),
+        name: 'ask_digger',
+        description: 'asks',
+        caps,
+      }),
+    ])
+
+  async function resultOf(caps: object, ofDigger: (request: ModelCall) => Reply): Promise<unknown> {
+    answer = (request) => {
+      if (isOf('digger', request)) return ofDigger(request)
+      return resultsOf(request).length > 0 ? says(text('Well done.')) : says(digging(1))
+    }
+    await using weir = await open(boss(caps))
+    await weir.ask({ agent: 'boss', text: 'Go' }).finished
+    return resultsFor('boss').at(-1)?.at(-1)
+  }
+
+  it('reads that a child answered only after a limit, so its task may not be done', async () => {
+    const result = await resultOf({ rounds: 2 }, (request) =>
+      says(resultsOf(request).length > 0 ? text('I dug a little.') : call('dig', {})),
+    )
+    expect(result).toBe('I dug a little.')
+    const cut = await resultOf({ rounds: 1 }, (request) =>
+      says(resultsOf(request).length > 0 ? text('I dug a little.') : call('dig', {})),
+    )
+    expect(cut).toBe(
+      "I dug a little.\n\n[The agent 'digger' reached its limit (rounds) before this answer. Its task may not be done: check before you rely on the answer.]",
+    )
+  })
+
+  it('reads that a child failed, and that its task is not done', async () => {
+    const refused: Reply = { kind: 'error', status: 400, message: 'no such model' }
+    expect(await resultOf({}, () => refused)).toMatch(
+      /the agent 'digger' failed before its task was done: .*\. Do not treat its task as done\. Its calls may have taken effect/,
+    )
+  })
+})

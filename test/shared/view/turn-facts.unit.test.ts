@@ -167,6 +167,13 @@ describe('the facts about a turn', () => {
     })
   })
 
+  it('name the calls that once prevented, in one conversation and in others', () => {
+    const ends = [finished(0, 'denied', 'once'), finished(1, 'denied', 'once')]
+    expect(factTexts(facts([judged('once', 0, 'deny'), ...ends]))).toEqual([
+      '2 calls denied by once, and none ran twice',
+    ])
+  })
+
   it('are short texts for people', () => {
     expect(factTexts(facts([]))).toEqual([])
     expect(

@@ -2,6 +2,7 @@
 // HOOK-ANSWER-1. No answer says `allow`: it would skip the question that the host asks its user.
 //     An empty body is no opinion.
 
+import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { onOneLine } from '../../../../shared/lib/text-cut.ts'
 import type { HookPayload } from './hook-payload.ts'
 
@@ -24,6 +25,22 @@ export function deny({ form }: HookPayload, text: string): HookAnswer {
 export function addContext({ form, eventName }: HookPayload, text: string): HookAnswer {
   if (form === 'copilot') return { additionalContext: text }
   return { hookSpecificOutput: { hookEventName: eventName, additionalContext: text } }
+}
+
+/** The answer, with a further text that the model reads. An answer that ends the turn has no reader. */
+export function withContext(answer: HookAnswer, payload: HookPayload, text: string): HookAnswer {
+  if (text === '' || typeof answer === 'string' || answer?.continue === false) return answer
+  const own = contextIn(answer)
+  const added = addContext(payload, own === '' ? text : `${own}\n\n${text}`)
+  return { ...answer, ...(added as Record<string, unknown>) }
+}
+
+function contextIn(answer: Exclude<HookAnswer, string>): string {
+  const { additionalContext, hookSpecificOutput } = answer ?? {}
+  const text = isObject(hookSpecificOutput)
+    ? hookSpecificOutput.additionalContext
+    : additionalContext
+  return typeof text === 'string' ? text : ''
 }
 
 /**

@@ -23,6 +23,7 @@ import { newest } from '../../../../shared/lib/newest.ts'
 import { pause } from '../../../../shared/lib/pause.ts'
 import { touch } from '../../../../shared/lib/recency.ts'
 import { cannotJudge, endedTurn, undecided } from '../../../../shared/model-texts/guests.ts'
+import { guestChildEnded } from '../../../../shared/model-texts/trees.ts'
 import {
   type CallRound,
   type HeldRound,
@@ -41,6 +42,7 @@ import {
   endTurn,
   type HookAnswer,
   tellUser,
+  withContext,
   withUserText,
 } from './hook-answer.ts'
 import type { HookCall, HookEvent, HookPayload, HookResult } from './hook-payload.ts'
@@ -71,7 +73,7 @@ type Seen = {
   /** The turn that Weir has ended, with the reason. */
   ended: Ended | undefined
   /** The newest ends of the session's sub-agents, by their turns. `isShown`: on the screen. */
-  endedAgents: Map<string, { text: string; isShown: boolean }>
+  endedAgents: Map<string, { text: string; reason: string; isShown: boolean }>
 }
 type Ended = { turn: string | undefined; reason: string; userText: string }
 
@@ -262,7 +264,10 @@ function noteEnd(seen: Seen, turn: string | undefined, advice: Advice): void {
   if (action === 'end') seen.ended = { turn, reason, userText }
 }
 
-/** A host shows its user nothing of a sub-agent's end, so the next answer to the session does. */
+/**
+ * A host shows nothing of a sub-agent's end to its user, and a result like any other to the caller's model. So
+ * the next answer to the session names it to both.
+ */
 function withEndedAgents(
   answer: HookAnswer,
   payload: HookPayload,
@@ -271,17 +276,19 @@ function withEndedAgents(
   const { agentId, turn } = payload
   if (agentId !== undefined) {
     if (isEndedBy(seen, payload)) {
-      const end = { text: subAgentEnded(seen.ended?.userText ?? ''), isShown: false }
+      const { userText = '', reason = '' } = seen.ended ?? {}
+      const end = { text: subAgentEnded(userText), reason, isShown: false }
       touch(endedAgents, JSON.stringify([agentId, turn]), end, limits.hookAgentsMax)
     }
     return answer
   }
-  const texts: string[] = []
-  for (const end of endedAgents.values()) {
-    if (!end.isShown) texts.push(end.text)
-    end.isShown = true
-  }
-  return withUserText(answer, texts)
+  const ends = [...endedAgents.values()].filter(({ isShown }) => !isShown)
+  for (const end of ends) end.isShown = true
+  const forModel = ends.map(({ reason }) => guestChildEnded(reason)).join('\n\n')
+  return withUserText(
+    withContext(answer, payload, forModel),
+    ends.map(({ text }) => text),
+  )
 }
 
 /** Any agent of the session may have begun a sub-agent, so only the root is known. */

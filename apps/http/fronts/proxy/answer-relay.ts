@@ -63,7 +63,9 @@ export function createAnswerRelay({
     signal: AbortSignal,
   ): Promise<void> {
     const headers = isChanged ? withoutEncoding(incoming.rawHeaders) : incoming.rawHeaders
-    const send = (body: Buffer) => upstream.send({ method: 'POST', path, headers, body, signal })
+    const model = sent?.model ?? ''
+    const send = (body: Buffer) =>
+      upstream.send({ method: 'POST', path, headers, body, signal, model })
     const { received, refusal } = await reservation.sent(
       sendAdvised({ body, retry }, send, { agent, log }),
     )

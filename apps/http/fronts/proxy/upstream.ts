@@ -36,6 +36,8 @@ export type UpstreamRequest = {
   headers: readonly string[]
   body: Buffer | IncomingMessage | undefined
   signal: AbortSignal
+  /** Of a request to a model. It waits for the limits of its account. */
+  model?: string
 }
 
 /** `sign`: for clients without a key. Throws `settings.invalid` if `address` is no URL of a server. */

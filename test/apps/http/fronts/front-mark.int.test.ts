@@ -1,7 +1,7 @@
 // The mark of a front's answers: each client of ours against Weir, and against servers in its place.
 
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,7 @@ import { startHttpServer } from '../../../../apps/http/server.ts'
 import { openFronts } from '../../../../client/guard/log/fronts.ts'
 import { weirHooks } from '../../../../integrations/weir-hooks.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
-import { ownSecret } from '../../../../shared/lib/files/folder-owner.ts'
+import { ownSecret, ownSecretFile } from '../../../../shared/lib/files/folder-owner.ts'
 import { scriptedGuard } from '../scripted-guard.ts'
 
 const { XDG_STATE_HOME: stateOfRun } = process.env
@@ -207,6 +207,14 @@ describe('the mark of a front', () => {
       [400, 'weir/1'],
       [404, 'weir/1'],
     ])
+  })
+
+  it('has no proof by a secret that other users can read, and weir hooks status finds that', async () => {
+    become('open')
+    await chmod(ownSecretFile(), 0o644)
+    const front = await weir()
+    expect(await serverAt(`${front}/v1/hooks/codex/pre`)).toBe('foreign')
+    for (const [, client] of cases) expect((await client(front)).runs).toBe(false)
   })
 
   it.each([undefined, { coversSubscriptions: false }])(

@@ -218,7 +218,7 @@ describe('a stolen key', () => {
       expect(Object.keys(writes[topic])).toEqual(['executor'])
   })
 
-  it('of a front signs its records and reservations under budgets, and no other counts in any topic', () => {
+  it('of a front signs its records and reservations under budgets and limits, and no other counts in any topic', () => {
     const { writes } = JSON.parse(readFileSync(join(folder, 'front.json'), 'utf8'))
     expect(Object.keys(writes)).toEqual(['guest-events', 'conversation-keys', 'budgets'])
     const types = [...new Set(Object.values(topics).flatMap(({ records }) => Object.keys(records)))]
@@ -227,7 +227,7 @@ describe('a stolen key', () => {
     )
     expect(signed).toEqual([
       ...['guest-round', 'guest-results', 'guest-claim', 'conversation-key'],
-      ...['budget-reserved', 'budget-settled', 'budget-released'],
+      ...['budget-reserved', 'budget-settled', 'budget-released', 'slot-reserved', 'slot-settled'],
     ])
     const forged: Message = {
       type: 'cancel-requested',

@@ -52,11 +52,8 @@ function treeView(
   { now, confirmations }: { now: number; confirmations: Confirmations },
 ): Child {
   const { conversations, turns, rounds, calls, tokens, money, durationMs, startedAt } = sum
-  const children = (of: readonly unknown[], name: string) => ({
-    name: `children ${name}`,
-    value: number(of.length),
-    isBad: of.length > 0,
-  })
+  const [failed, stopped] = [sum.failed.length, sum.stopped.length]
+  const hasMoney = lines.some((line) => line.money !== null)
   const axis = { from: startedAt, ms: Math.max(1, durationMs ?? now - startedAt) }
   return html`<h1 class="title">Tree of ${linkTo(root)}</h1>
     ${figures([
@@ -64,8 +61,12 @@ function treeView(
       { name: 'rounds', value: number(rounds), about: count(calls, 'call') },
       { name: 'tokens', value: number(tokens), about: money !== null && moneyText(money) },
       { name: 'time', value: durationText(axis.ms), about: durationMs === null && 'runs' },
-      children(sum.failed, 'failed'),
-      children(sum.stopped, 'stopped'),
+      {
+        name: 'children failed or stopped',
+        value: number(failed + stopped),
+        about: failed + stopped > 0 && `${number(failed)} failed, ${number(stopped)} stopped`,
+        isBad: failed + stopped > 0,
+      },
     ])}
     <p class="buttons">${stopTreeButton(root, confirmations)}</p>
     ${wideTable(
@@ -81,7 +82,7 @@ function treeView(
           { title: 'rounds', class: 'digits', cell: (line) => number(line.rounds) },
           { title: 'calls', class: 'digits', cell: (line) => number(line.calls) },
           { title: 'tokens', class: 'digits', cell: (line) => number(line.tokens) },
-          { title: 'money', class: 'digits', cell: (line) => line.money && moneyText(line.money) },
+          ...(hasMoney ? [moneyColumn] : []),
           { title: 'time', cell: (line) => timeCell(line, { ...axis, now }) },
         ],
       },
@@ -92,6 +93,12 @@ function treeView(
     </p>
     ${turnsLeftOut > 0 && html`<p class="warning">${count(turnsLeftOut, 'turn')} of further conversations are left out, also of the sums.</p>`}
     ${behind > 0 && html`<p class="warning">The search still misses the newest ${count(behind, 'record')}.</p>`}`
+}
+
+const moneyColumn = {
+  title: 'money',
+  class: 'digits',
+  cell: ({ money }: TreeLine) => money !== null && moneyText(money),
 }
 
 /** Deeper lines have the same indent, so a line stays readable. */

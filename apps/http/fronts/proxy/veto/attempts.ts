@@ -100,6 +100,7 @@ export function upstreamAttempts(
         method: 'POST',
         path,
         body,
+        model: sent.model,
         signal: AbortSignal.any([signal, silence.signal]),
         headers: isChanged ? withoutEncoding(incoming.rawHeaders) : incoming.rawHeaders,
       })

@@ -407,7 +407,7 @@ describe('a hook behind a call', () => {
     expect(guard.asked.at(-1)?.kind).toBe('end')
   })
 
-  it('tells the user of a session that a sub-agent of it was ended, on the screen and at the end', async () => {
+  it('tells the user and the model of a session that a sub-agent of it was ended', async () => {
     const guard = scriptedGuard({
       after: runAll,
       before: (request) =>
@@ -418,10 +418,40 @@ describe('a hook behind a call', () => {
     expect(await hook('batch', agent)).toMatchObject({ continue: false })
     const text = 'In a sub-agent: Weir ended the turn: No progress.'
     const own = { ...batch(['c2', '<tool_use_error>no</tool_use_error>']), prompt_id: 't2' }
-    expect(await hook('batch', own)).toEqual({ systemMessage: text })
+    expect(await hook('batch', own)).toEqual({
+      systemMessage: text,
+      hookSpecificOutput: {
+        hookEventName: 'PostToolBatch',
+        additionalContext:
+          'Weir ended an agent that you started before its task was done: No progress. Do not treat its task as done. Check its work before you rely on it, and do not start it again for the same task.',
+      },
+    })
     expect(await hook('batch', { ...own, tool_calls: [] })).toBeUndefined()
     const end = { ...session, hook_event_name: 'SessionEnd', reason: 'other' }
     expect(await hook('end', end)).toBe(text)
+  })
+
+  it('adds the end of a sub-agent to the advice that the model of the session gets', async () => {
+    const guard = scriptedGuard({
+      after: runAll,
+      before: (request) =>
+        JSON.stringify(request).includes('bad')
+          ? { action: 'end', reason: 'No progress.' }
+          : { action: 'nudge', text: 'Look again.' },
+    })
+    const hook = hooksOf(guard)
+    await hook('batch', {
+      ...batch(['c1', '<tool_use_error>bad</tool_use_error>']),
+      agent_id: 'a1',
+    })
+    const own = { ...batch(['c2', '<tool_use_error>no</tool_use_error>']), prompt_id: 't2' }
+    expect(await hook('batch', own)).toMatchObject({
+      hookSpecificOutput: {
+        additionalContext: expect.stringMatching(
+          /^Look again\.\n\nWeir ended an agent that you started/,
+        ),
+      },
+    })
   })
 
   it('gives the reason of the last turn to a user who saw no screen, at the end of the session', async () => {

@@ -1,6 +1,8 @@
 // `weir mcp` between a host of the SDK and a server of the SDK, in both eras of the protocol.
 
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,6 +17,7 @@ import {
   serverCommand,
   textOf,
 } from '../../../../support/mcp/gateway.ts'
+import { weirCommand } from '../../../../support/programs.ts'
 
 type Connected = Awaited<ReturnType<typeof hostOnPipe>>
 
@@ -318,6 +321,16 @@ describe('weir mcp', () => {
     const behind = (ms: string, kind: string) => ['--start-ms', ms, '--', ...starting, kind]
     expect((await host({ behind: behind('60000', 'quick') }, undefined, false)).errors()).toBe('')
     await expect(host({ behind: behind('1500', 'mute') }, undefined, false)).rejects.toThrow()
+  })
+
+  it('ends with 0 at a signal while its server does not answer', async () => {
+    const starts = join(folder, 'starts')
+    const command = ['mcp', '--', ...starting, 'mute', starts]
+    const env = { PATH: process.env.PATH }
+    const gateway = spawn(weirCommand, command, { cwd: folder, env, stdio: 'pipe' })
+    await until(() => existsSync(starts))
+    gateway.kill('SIGTERM')
+    expect(await once(gateway, 'exit')).toEqual([0, null])
   })
 
   it('ends if none of its servers starts', async () => {

@@ -14,9 +14,9 @@ afterEach(() => proxy?.close())
 
 const { path, request, answer } = responsesCase
 
-/** A raw upgrade of the path's connection to this protocol. */
-async function upgraded(protocol: string) {
-  const sent = nodeRequest(`${proxy?.url}${path}`, {
+/** A raw upgrade of the connection to this protocol, by default for Responses. */
+async function upgraded(protocol: string, at = path) {
+  const sent = nodeRequest(`${proxy?.url}${at}`, {
     headers: {
       connection: 'Upgrade',
       upgrade: protocol,
@@ -44,11 +44,16 @@ describe.each([
   ['advice', undefined],
   ['veto', { coversSubscriptions: false }],
 ])('a WebSocket in the mode %s', (_, veto) => {
-  it.each(['websocket', 'h2c, WebSocket'])(
-    'gets 426 with a text for the protocol %s, and the provider gets nothing',
-    async (protocol) => {
+  it.each([
+    ['websocket', path],
+    ['h2c, WebSocket', path],
+    ['websocket', '/openai/v1/responses?api-version=preview'],
+    ['websocket', '/openai/realtime?deployment=x'],
+  ])(
+    'gets 426 with a text for the protocol %s at %s, and the provider gets nothing',
+    async (protocol, at) => {
       proxy = await proxied(scriptedGuard(), (_, response) => response.end('{}'), '', veto)
-      const { status, headers, text } = await upgraded(protocol)
+      const { status, headers, text } = await upgraded(protocol, at)
       expect([status, headers.upgrade]).toEqual([426, 'HTTP/1.1'])
       expect(text).toContain('Weir cannot judge the calls of a WebSocket')
       expect(proxy.received).toEqual([])
