@@ -50,11 +50,11 @@ export function counted<Own extends object>(
   memory: Map<string, CountedStreak & Own>,
   key: string,
   call: Pick<CallEvidence, 'ref' | 'tool' | 'shown'>,
-  own: Own,
+  own: () => Own,
 ): (CountedStreak & Own) | undefined {
   const known = memory.get(key)
   if (known?.round === call.ref.round) return undefined
-  const streak = known ?? { ...emptyStreak(), rounds: 0, ...own }
+  const streak = known ?? { ...emptyStreak(), rounds: 0, ...own() }
   addMatch(streak, call)
   streak.rounds += 1
   touch(memory, key, streak, limits.loopStreaksMax)

@@ -106,6 +106,8 @@ export type CallEvidence = {
   repeated: string | undefined
   /** It succeeded, and its answer states that the operation failed. */
   reported: Reported | undefined
+  /** The turn did not have this outcome before. Set when the round is judged (novelty.ts). */
+  isNew: boolean
   /** It waits for something that runs elsewhere. Made of `wait` when the round is judged. */
   poll: boolean
   wait: Wait
@@ -282,6 +284,7 @@ function callEvidence(
       failure === undefined && !isEcho
         ? reportedOf(call.name, read.value, { effect, text: result.text })
         : undefined,
+    isNew: true,
     poll: false,
     wait,
     runs: progress === 'running',
@@ -304,7 +307,7 @@ export function waitEvidence(call: Call, result: CallResult, declaration: Declar
   const mutates = declaration?.hints?.mutates ?? null
   const guess = operationOf(tool, read.value, mutates)
   const isOk = result.status === 'ok'
-  const isUp = isOk && looksAtSession(read.value) && isSteady(result.text)
+  const isUp = isOk && named.test(call.raw) && looksAtSession(read.value) && isSteady(result.text)
   const progress = isOk && !isUp ? progressIn(read.value, result.text) : 'over'
   const wait = waitOf(tool, read.value, {
     progress,
@@ -316,6 +319,9 @@ export function waitEvidence(call: Call, result: CallResult, declaration: Declar
   const sleeps = isOk && (waits === 'only' || (waits === 'look' && progress !== 'over'))
   return { read, tool, mutates, guess, progress, isUp, wait, sleeps }
 }
+
+/** The arguments may name a session. */
+const named = /(?:id|name)s?"|is_input"/i
 
 /** Whether its answer may be about another thing: a look, and no action that was queued. */
 function mayLook(

@@ -53,9 +53,13 @@ export function mayHoldStates(text: string): boolean {
   return (
     (separator.test(head) && hint.test(head)) ||
     (head.includes('-') && randomPart.test(head)) ||
-    crash.test(head) ||
     mayHaveReferences(head)
   )
+}
+
+/** Whether a result tells of a thing that starts again and again. */
+export function mayCrash(text: string): boolean {
+  return crash.test(text.slice(0, charsMax))
 }
 
 /** A result without its states, and the states, which later calls of the lap may send. */

@@ -19,7 +19,7 @@ export function isStep({ tool, value, text }: Sent): boolean {
 
 /** Whether a call only moves the view. The view shows whether something came. */
 export function isScroll({ tool, raw }: { tool: string; raw: string }): boolean {
-  return /scroll/i.test(tool) || (raw.includes('scroll') && /"action" ?: ?"scroll/.test(raw))
+  return tool.includes('croll') || (raw.includes('scroll') && /"action" ?: ?"scroll/.test(raw))
 }
 
 /** Longer answers show what the step led to. */

@@ -75,7 +75,7 @@ export function emptyNovelty(): Novelty {
   }
 }
 
-/** Adds the calls of the round to the memory. Returns their news. */
+/** Adds the calls of the round to the memory, and sets their `isNew`. Returns their news. */
 export function newsOf(novelty: Novelty, calls: CallEvidence[]): News {
   const news: News = {
     outcome: false,
@@ -88,6 +88,7 @@ export function newsOf(novelty: Novelty, calls: CallEvidence[]): News {
   }
   for (const call of calls) {
     const isNewOutcome = remember(novelty.outcomes, call.outcome, limits.loopSeenMax)
+    call.isNew = isNewOutcome
     const sight = sightOf(novelty, call)
     if (sight === 'old') news.old.push(call)
     else if (isNewOutcome) news.known = false

@@ -23,7 +23,13 @@ import { type CallEvidence, isWaiting } from '../evidence/evidence.ts'
 import { fingerprint } from '../evidence/fingerprint.ts'
 import { masked } from '../evidence/mask.ts'
 import { found } from '../ladder.ts'
-import { mayHoldStates, type Page, withoutSentStates, withoutStates } from '../meaning/lap-state.ts'
+import {
+  mayCrash,
+  mayHoldStates,
+  type Page,
+  withoutSentStates,
+  withoutStates,
+} from '../meaning/lap-state.ts'
 import { referencesIn } from '../meaning/page-reference.ts'
 import { transientRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
@@ -162,7 +168,11 @@ function printOf(
   }
   const mayDiffer = calls.some(
     ({ raw, text }) =>
-      states.size > 0 || page.references.length > 0 || mayHoldStates(raw) || mayHoldStates(text),
+      states.size > 0 ||
+      page.references.length > 0 ||
+      mayHoldStates(raw) ||
+      mayHoldStates(text) ||
+      mayCrash(text),
   )
   if (!mayDiffer) return { print: whole, statesFrom: Number.POSITIVE_INFINITY }
   let statesFrom = Number.POSITIVE_INFINITY

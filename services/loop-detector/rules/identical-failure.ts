@@ -105,7 +105,7 @@ function onSuccess(
 /** False: a sibling already counts for this round. */
 function count(streaks: Streaks, key: string, call: CallEvidence, failure: Failure): boolean {
   const { tool, operation } = call
-  const streak = counted(streaks, key, call, {
+  const streak = counted(streaks, key, call, () => ({
     tool,
     service: failure.service?.name ?? '',
     operations: new Set<string>(),
@@ -116,7 +116,7 @@ function count(streaks: Streaks, key: string, call: CallEvidence, failure: Failu
     known: new Set<string>(),
     recurs: false,
     roundsAtLast: 0,
-  })
+  }))
   if (streak === undefined) return false
   if (failure.kind !== 'transient') streak.firmRounds += 1
   if (failure.echoed !== streak.echoed) streak.namesValues = true

@@ -45,7 +45,10 @@ export const identicalSuccess: Rule<Memory> = {
       if (call.reported?.kind === 'transient') continue
       const { sleeps } = memory
       const isAfterSleep = sleeps > (memory.streaks.get(call.outcome)?.sleeps ?? sleeps)
-      const streak = counted(memory.streaks, call.outcome, call, { impatientRounds: 0, sleeps })
+      const streak = counted(memory.streaks, call.outcome, call, () => ({
+        impatientRounds: 0,
+        sleeps,
+      }))
       if (streak === undefined) continue
       if (!isAfterSleep) streak.impatientRounds += 1
       streak.sleeps = sleeps

@@ -43,18 +43,25 @@ export const nearEqual: Rule<Memory> = {
   initial: () => ({ known: new Set(), streaks: new Map() }),
 
   judge(memory, { calls }, { loop }) {
-    const seen = calls.filter(({ isDenied, effect }) => !isDenied && effect !== 'waits').map(nearOf)
     // No early exit: each call must become known.
     let isNew = false
-    for (const { near } of seen) if (remember(memory.known, near, limits.loopSeenMax)) isNew = true
+    const seen: Near[] = []
+    for (const call of calls) {
+      if (call.isDenied || call.effect === 'waits') continue
+      const one = nearOf(call)
+      if (one === undefined ? call.isNew : remember(memory.known, one.near, limits.loopSeenMax))
+        isNew = true
+      if (one !== undefined && !call.poll) seen.push(one)
+    }
     if (isNew) memory.streaks.clear()
     const findings: Finding[] = []
     for (const one of seen) {
-      const { call, near, isStamped } = one
-      if (!isStamped || call.poll) continue
+      const { call, near } = one
       const known = memory.streaks.get(near)
       if (known && !remember(known.calls, call.outcome, limits.loopStreaksMax)) continue
-      const streak = counted(memory.streaks, near, call, { calls: new Set([call.outcome]) })
+      const streak = counted(memory.streaks, near, call, () => ({
+        calls: new Set([call.outcome]),
+      }))
       if (streak && streak.rounds >= sameAnswerRoundsMax(loop)) findings.push(finding(streak, one))
     }
     return weightiest(findings)
@@ -65,24 +72,24 @@ export const nearEqual: Rule<Memory> = {
  * `near`: equal for calls that differ only in stamps and have the same result. `isSame`: only results
  * differ, in new ids.
  */
-type Near = { call: CallEvidence; near: string; isStamped: boolean; isSame?: boolean }
+type Near = { call: CallEvidence; near: string; isSame?: boolean }
 
-function nearOf(call: CallEvidence): Near {
-  const { tool, key, result, outcome, failure, effect, value, mayBeStamped, mutates } = call
+/** Undefined: the call has no stamp. */
+function nearOf(call: CallEvidence): Near | undefined {
+  const { tool, key, result, failure, effect, value, mayBeStamped, mutates } = call
   if (call.repeated !== undefined)
-    return { call, near: fingerprint('near-arguments', tool, call.repeated), isStamped: true }
-  if (failure !== undefined) return { call, near: outcome, isStamped: false }
+    return { call, near: fingerprint('near-arguments', tool, call.repeated) }
+  if (failure !== undefined) return undefined
   const sent = mutates ? withoutMessageId(value) : undefined
   if (sent !== undefined) {
     const text = masked(withoutNewIds(withoutEchoes(call.text, sent.ids)))
-    return { call, near: fingerprint('near-arguments', tool, sent.text, text), isStamped: true }
+    return { call, near: fingerprint('near-arguments', tool, sent.text, text) }
   }
   const plain = mayBeStamped ? withoutStamps(value, mayHaveReferences(call.text)) : undefined
-  if (plain !== undefined)
-    return { call, near: fingerprint('near-arguments', tool, plain, result), isStamped: true }
-  if (effect === 'reads' || !isMessage(value)) return { call, near: outcome, isStamped: false }
+  if (plain !== undefined) return { call, near: fingerprint('near-arguments', tool, plain, result) }
+  if (effect === 'reads' || !isMessage(value)) return undefined
   const text = masked(withoutNewIds(call.text))
-  return { call, near: fingerprint('near-arguments', key, text), isStamped: true, isSame: true }
+  return { call, near: fingerprint('near-arguments', key, text), isSame: true }
 }
 
 function finding(streak: NearStreak, { call, isSame }: Near): Finding {

@@ -26,7 +26,7 @@ import type { Finding, Rule } from '../rule.ts'
 /** `lines`: those of the latest answer. */
 type AnswerStreak = Streak & { rounds: number; calls: Set<string>; lines: ReadonlySet<string> } & {
   /** Of searches without hits, and the rounds with one of them. */
-  words: Set<string>
+  words: Set<string> | undefined
   reworded: number
 }
 type Streaks = Map<string, AnswerStreak>
@@ -56,10 +56,9 @@ export const sameAnswer: Rule<Memory> = {
     if (news.text) memory.clear()
     if (news.answer) opaque.clear()
     const findings: Finding[] = []
-    const asked = calls.map(questionOf)
-    if (news.answer && !asked.some((question) => question !== undefined)) turn.asked = undefined
-    for (const [at, call] of calls.entries()) {
-      const question = asked[at]
+    if (turn.asked !== undefined && news.answer && !calls.some(questionOf)) turn.asked = undefined
+    for (const call of calls) {
+      const question = questionOf(call)
       const repeated = question && countQuestion(turn, question, call, round)
       if (repeated !== undefined && repeated.rounds >= sameAnswerRoundsMax(loop)) {
         findings.push(finding(repeated, call))
@@ -103,8 +102,8 @@ function countCall(
     ...emptyStreak(),
     rounds: 0,
     calls: new Set(),
-    lines: new Set(),
-    words: new Set(),
+    lines: noLines,
+    words: undefined,
     reworded: 0,
   }
   const lines = linesOf(call.text)
@@ -125,6 +124,7 @@ function countCall(
  * for another subject are a batch.
  */
 function countWording(streak: AnswerStreak, wording: string[], call: CallEvidence): number {
+  streak.words ??= new Set()
   const { words } = streak
   const subject = subjectOf(call.value, call.freeText)
   const whole = `${wording.join(' ')} in `
@@ -164,10 +164,12 @@ function differ(words: string[], others: string[]): number {
 /** The first lines of an answer. */
 function linesOf(text: string): ReadonlySet<string> {
   const head = text.slice(0, linesCharactersMax)
-  return new Set(head.includes('\n') ? head.split('\n').filter((line) => line.trim() !== '') : [])
+  if (!head.includes('\n')) return noLines
+  return new Set(head.split('\n').filter((line) => line.trim() !== ''))
 }
 
 const linesCharactersMax = 2_048
+const noLines: ReadonlySet<string> = new Set()
 
 /**
  * The meaning of one answer to different calls of this kind: no evidence, a search without hits, a

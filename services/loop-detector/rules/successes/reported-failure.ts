@@ -36,7 +36,7 @@ export const reportedFailure: Rule<Memory> = {
         continue
       }
       const { key, kind, reason } = reported
-      const streak = counted(memory, key, call, { operation })
+      const streak = counted(memory, key, call, () => ({ operation }))
       if (streak === undefined || streak.rounds % reportedRoundsMax(kind, loop) !== 0) continue
       findings.push(
         found(streak, {

@@ -32,7 +32,7 @@ export const sameChange: Rule<Memory> = {
       if (place === undefined) continue
       if (!memory.has(call.key))
         for (const [key, streak] of memory) if (streak.place === place) memory.delete(key)
-      const streak = counted(memory, call.key, call, { place })
+      const streak = counted(memory, call.key, call, () => ({ place }))
       if (streak === undefined || streak.rounds % sameChangeRoundsMax(loop) !== 0) continue
       const label = `${call.tool}(${call.shown.arguments})`
       findings.push(
