@@ -145,14 +145,6 @@ export function createAccountLines(): AccountLines {
       )
   }
 
-  async function settle(context: BudgetContext, settled: SlotSettled): Promise<void> {
-    try {
-      await context.budgets.append(settled.account, settled)
-    } catch (error) {
-      context.log.warn({ err: error }, 'the end of a model request could not be written')
-    }
-  }
-
   function slotOf(
     context: BudgetContext,
     own: Pick<SlotSettled, 'account' | 'attempt'>,
@@ -228,6 +220,14 @@ export function createAccountLines(): AccountLines {
       }
     },
     join: followers.join,
+  }
+}
+
+async function settle(context: BudgetContext, settled: SlotSettled): Promise<void> {
+  try {
+    await context.budgets.append(settled.account, settled)
+  } catch (error) {
+    context.log.warn({ err: error }, 'the end of a model request could not be written')
   }
 }
 

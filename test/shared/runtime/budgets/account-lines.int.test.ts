@@ -35,26 +35,28 @@ async function world() {
   const started: { attempt: string; at: number; slot: Slot }[] = []
   const waits = new Map<string, SlotWait>()
 
-  /** Reads one record at a time, and fails after the next one once `breakReads` is called. */
-  let isBroken = false
-  const whole = budgetLog({ bus, topicPrefix: '', log })
-  async function* follow(of: Parameters<typeof whole.follow>[0]) {
-    for await (const records of whole.follow(of))
-      for (const record of records) {
-        yield [record]
-        if (!isBroken) continue
-        isBroken = false
-        throw new Error('the broker is away')
-      }
-  }
-
   function gateway() {
     const lines = createAccountLines()
     const member = lines.join()
     closing.push(() => member.leave())
-    const budgets = { ...budgetLog({ bus, topicPrefix: '', log }), follow }
-    const context = { budgets, clock, log }
+    const whole = budgetLog({ bus, topicPrefix: '', log })
+    let isBroken = false
+    async function* follow(of: Parameters<typeof whole.follow>[0]) {
+      for await (const records of whole.follow(of))
+        for (const record of records) {
+          yield [record]
+          if (!isBroken) continue
+          isBroken = false
+          throw new Error('the broker is away')
+        }
+    }
+    const context = { budgets: { ...whole, follow }, clock, log }
     return {
+      /** Its reads, one record each, fail once after the next record. */
+      breakReads() {
+        isBroken = true
+      },
+
       async request(
         attempt: string,
         { limits, stop = never }: { limits?: Partial<ModelLimits>; stop?: AbortSignal } = {},
@@ -100,8 +102,7 @@ async function world() {
     return all.flat()
   }
 
-  const breakReads = () => void (isBroken = true)
-  return { clock, gateway, started, waits, settled, pass, records, breakReads }
+  return { clock, gateway, started, waits, settled, pass, records }
 }
 
 describe('the line of a provider account', () => {
@@ -180,14 +181,14 @@ describe('the line of a provider account', () => {
   })
 
   it('lets a waiting request wait while a process reads its line again after an error', async () => {
-    const { gateway, started, pass, settled, breakReads } = await world()
+    const { gateway, started, pass, settled } = await world()
     const one = gateway()
     const limits = { requestsAtOnce: 1 }
     void one.request('r0', { limits })
     await settled()
     void one.request('r1', { limits })
     await settled()
-    breakReads()
+    one.breakReads()
     void one.request('r2', { limits })
     await pass(120_000, 1000)
     expect(started.map(({ attempt }) => attempt)).toEqual(['r0'])
@@ -200,7 +201,7 @@ describe('the line of a provider account', () => {
   })
 
   it('starts no request by the older part of its line while a process reads the line again', async () => {
-    const { gateway, started, pass, settled, breakReads } = await world()
+    const { gateway, started, pass, settled } = await world()
     const [one, two] = [gateway(), gateway()]
     const late = await two.request('late')
     await (await two.request('refused'))?.settle(refused)
@@ -208,11 +209,12 @@ describe('the line of a provider account', () => {
     await settled()
     started.length = 0
     void one.request('waits')
-    await pass(59_000, 1000)
+    await pass(55_000, 1000)
     await late?.settle(refused)
-    breakReads()
+    await pass(20_000, 1000)
+    one.breakReads()
     void one.request('next')
-    await pass(50_000, 1000)
+    await pass(35_000, 1000)
     expect(started).toEqual([])
     await pass(30_000, 1000)
     expect(started.map(({ attempt, slot }) => [attempt, slot.isRefused])).toEqual([
