@@ -41,6 +41,7 @@ const filesWithVersion = [
   'integrations/weir-hooks.ts',
   'integrations/hermes/__init__.py',
   'integrations/hermes/plugin.yaml',
+  'integrations/openclaw/package.json',
 ]
 
 /** Each generated file by its path in the checkout. */
@@ -62,7 +63,10 @@ export function pluginFiles(): Map<string, string> {
   }
   for (const file of filesWithVersion) {
     const text = readFileSync(join(root, file), 'utf8')
-    files.set(file, text.replace(/((?:weir-agents@|^version: ))[\w.-]+/m, `$1${version()}`))
+    files.set(
+      file,
+      text.replace(/(weir-agents@|^version: |"version": ")[\w.-]+/m, `$1${version()}`),
+    )
   }
   const listed = { name: 'weir', description }
   // Copilot CLI reads the second, and the first if the second is missing.

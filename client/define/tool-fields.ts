@@ -43,6 +43,7 @@ export type ToolFields<Name extends string = string> = {
   /**
    * The tool must not run twice with equal values, for the guard `once`. `by`: the arguments whose
    * values count, by default those that identify a call. `for`: such as `24h`, by default 30 days.
+   * `within`: the conversations that count together, by default one with those that its calls began.
    */
   once?: true | { by?: readonly string[]; for?: string; within?: 'conversation' | 'tenant' }
   /** The text for the model if a call is denied before it runs. Default: the usual text. */

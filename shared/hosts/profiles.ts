@@ -108,6 +108,7 @@ export const hostProfiles: readonly HostProfile[] = [
     writesAsUser: [/^<system>No tool call detected in last message\./],
   },
   { name: 'pi', title: 'Pi', ...withoutRequests },
+  { name: 'openclaw', title: 'OpenClaw', ...withoutRequests },
   { name: 'hermes', title: 'Hermes', ...withoutRequests },
   {
     name: 'copilot',

@@ -5,7 +5,6 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Case } from './cases/case.ts'
 import type { WorksWith } from './programs/program.ts'
-import { unrunHosts } from './programs/unrun-hosts.ts'
 
 export type Outcome = { found: string; isWell: boolean }
 
@@ -17,8 +16,6 @@ const guide = join(docs, 'guides', 'guard-your-agent.md')
 const head = '| program | front | case | found |'
 const guideHead = '| host | plug-in | calls without Weir | way to the proxy | cases that held |'
 const failed = '**fails**: '
-/** The result of a host without cases. */
-export const notRun = 'not run'
 
 /** `outcomes`: of the cases that ran. The others keep the line that the page has for their version. */
 export async function writeTables(
@@ -79,19 +76,16 @@ function lineOf(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '/').replaceAll('\n', ' ')).join(' | ')} |`
 }
 
-/** Each host once, those without cases last. */
+/** Each host once. */
 function summary(lines: readonly Line[]): string[] {
   const hosts = new Map<string, Line[]>()
   for (const line of lines)
     if (line.worksWith !== undefined && line.front !== 'none')
       hosts.set(line.program, [...(hosts.get(line.program) ?? []), line])
-  return [
-    ...[...hosts].map(([program, all]) => {
-      const { way = '', plugin } = all[0]?.worksWith ?? {}
-      return lineOf([program, ...pluginCells(plugin), way, resultOf(all)])
-    }),
-    ...unrunHosts.map(({ title, reason }) => lineOf([title, reason, '', '', notRun])),
-  ]
+  return [...hosts].map(([program, all]) => {
+    const { way = '', plugin } = all[0]?.worksWith ?? {}
+    return lineOf([program, ...pluginCells(plugin), way, resultOf(all)])
+  })
 }
 
 function pluginCells(plugin: WorksWith['plugin']): [string, string] {

@@ -4,8 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { allCases } from './cases/cases.ts'
-import { unrunHosts } from './programs/unrun-hosts.ts'
-import { notRun, worksWith } from './tables.ts'
+import { worksWith } from './tables.ts'
 
 const integrations = join(import.meta.dirname, '..', '..', 'integrations')
 
@@ -23,20 +22,7 @@ describe('the table "works with"', () => {
     const { actual } = await worksWith(allCases())
     const shown = actual.map((row) => row.split(' | ', 1)[0]?.slice(2))
     const hosts = allCases().flatMap(({ program, worksWith }) => (worksWith ? [program] : []))
-    const unrun = unrunHosts.map(({ title }) => title)
-    expect(shown.toSorted()).toEqual([...new Set(hosts), ...unrun].toSorted())
-  })
-
-  it('has a row without cases only with a reason, and for a host that no case runs', async () => {
-    const programs = allCases().map(({ program }) => program)
-    const { actual } = await worksWith(allCases())
-    const rows = actual.filter((row) => row.endsWith(`| ${notRun} |`))
-    expect(rows).toHaveLength(unrunHosts.length)
-    for (const { title, reason } of unrunHosts) {
-      expect(programs.filter((program) => program.startsWith(`${title} `))).toEqual([])
-      expect(reason).toMatch(/^none( yet)?: .{20,}/)
-      expect(rows).toContainEqual(expect.stringContaining(`| ${title} | ${reason} |`))
-    }
+    expect(shown.toSorted()).toEqual([...new Set(hosts)].toSorted())
   })
 
   it.each(folders)('has a row for the plug-in %s, whose cases have run', async (folder) => {

@@ -8,6 +8,7 @@ const thresholdsInForce = 'shared/contract/thresholds.ts'
 const patience = 'services/loop-detector/patience.ts'
 const masks = 'services/loop-detector/evidence/mask.ts'
 const errors = 'services/loop-detector/evidence/error-text.ts'
+const steady = 'services/loop-detector/waiting/steady.ts'
 /** Files with a number that a rule compares, as one constant a line. */
 const constants = [
   'services/loop-detector/rules/cycle.ts',
@@ -39,6 +40,7 @@ export function mutantsOf(read: (file: string) => string): Mutant[] {
     ...wordLists.flatMap((file) => wordsIn(file, read(file))),
     ...elementsIn(masks, read(masks)),
     ...elementsIn(errors, read(errors)),
+    ...elementsIn(steady, read(steady)),
   ]
 }
 

@@ -30,11 +30,13 @@ const inMarketplace = inJson(
 
 /** `list`: the member with the paths of plug-ins. `folder`: in `integrations`. */
 const inPaths = (list: string, folder: string) =>
-  inJson((settings) =>
-    [settings[list]]
-      .flat()
-      .some((path) => `${path}`.replace(/\/$/, '').endsWith(`/integrations/${folder}`)),
-  )
+  inJson((settings) => isPath(settings[list], folder))
+
+function isPath(paths: unknown, folder: string): boolean {
+  return [paths]
+    .flat()
+    .some((path) => `${path}`.replace(/\/$/, '').endsWith(`/integrations/${folder}`))
+}
 
 export const hostPlugins: readonly HostPlugin[] = [
   {
@@ -99,6 +101,20 @@ export const hostPlugins: readonly HostPlugin[] = [
       join(folder, '.pi', 'settings.json'),
     ],
     isNamedIn: inPaths('packages', 'pi'),
+  },
+  {
+    host: 'openclaw',
+    install:
+      'openclaw plugins install --link PATH_OF_WEIR/integrations/openclaw --force --accept-capabilities && openclaw config set plugins.entries.weir.hooks.allowConversationAccess true',
+    uninstall: 'openclaw plugins uninstall weir --force',
+    places: ({ home, environment }) => [
+      join(environment.OPENCLAW_STATE_DIR || join(home, '.openclaw'), 'openclaw.json'),
+    ],
+    isNamedIn: inJson(({ plugins }) => {
+      const { load, entries } = isObject(plugins) ? plugins : {}
+      const { weir } = isObject(entries) ? entries : {}
+      return isObject(load) && isPath(load.paths, 'openclaw') && isObject(weir) && !!weir.enabled
+    }),
   },
   {
     host: 'hermes',

@@ -140,8 +140,8 @@ function isNewWithoutStamps(
 
 /**
  * A repeated call is a change if its result differs in words: the next commit of a bisection, the
- * next step of a migration. Another number or id may be a process, a revision or a deployment,
- * which any repetition brings. Rewordings are limited because random names and another order of
+ * next step of a migration. Another number or id may be a process or a deployment, which any
+ * repetition brings, but a command that moves the tree names the revision. Rewordings are limited because random names and another order of
  * lines look like rewordings.
  */
 function isChange(
@@ -156,7 +156,7 @@ function isChange(
   const beginning = text.slice(0, wordsCharsMax)
   const isReworded = remember(
     words,
-    textHash(key + beginning.replace(numbers, '#')),
+    textHash(key + (movesTree.test(raw) ? beginning : beginning.replace(numbers, '#'))),
     limits.loopSeenMax,
   )
   if (saysNothingChanged(text, raw)) return false
@@ -179,6 +179,10 @@ const repeatedChangesMax = 8
 
 /** The part of a result that is compared: a difference shows at its beginning. */
 const wordsCharsMax = 256
+
+/** A stash or a revert has a new revision for the same tree. */
+const movesTree =
+  /\bgit (?:-\S+ (?:[^-\s]\S* )?)?(?:bisect|checkout|switch|reset|rebase|merge|pull)\b/
 
 /** Words with a digit: revisions and ids have letters too. */
 const numbers = /(?<![a-z\d])[a-z\d]*\d[a-z\d]*/gi

@@ -30,7 +30,7 @@ export function hintsOf(
   if (rule?.within === 'tenant' && client)
     source.refuse(
       [...path, 'once', 'within'],
-      "is 'tenant', and a client runs the tool, so Weir cannot free the values of a failed call; remove within, or let Weir run the tool",
+      'is "tenant", and a client runs the tool, so Weir cannot free the values of a failed call; remove within, or let Weir run the tool',
     )
   if (denial !== undefined) refuseUnknownPlaceholders(source, [...path, 'denial'], denial)
   const hints = [mutates, ignoreFields, loopKey, once, denial, reads, sends, client]

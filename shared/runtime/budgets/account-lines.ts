@@ -19,6 +19,7 @@ import {
 import {
   applyToLine,
   emptyLine,
+  hasLimits,
   isIdle,
   isUnderPressure,
   type LineWait,
@@ -87,6 +88,8 @@ const reportedWaitMs: Milliseconds = 1000
 export function createAccountLines(): AccountLines {
   const waiters = new Map<string, Map<string, Waiter>>()
   const timers = new Map<string, () => void>()
+  /** The newest offset of each partition. A fold that begins anew decides nothing before it is there. */
+  const readTo = new Map<number, number>()
 
   const followers = partitionFollowers<Lines>({
     since: (now) => now - limits.slotsKeptMs,
@@ -104,6 +107,9 @@ export function createAccountLines(): AccountLines {
         if (waiter !== undefined) waiter.behindMs ??= context.clock.now() - record.time
         changed.add(message.account)
       }
+      const { partition = 0, offset = 0 } = records.at(-1) ?? {}
+      if (offset < (readTo.get(partition) ?? 0)) return
+      readTo.set(partition, offset)
       for (const account of changed) serve(account, lines, context)
     },
   })
@@ -146,14 +152,6 @@ export function createAccountLines(): AccountLines {
       )
   }
 
-  async function settle(context: BudgetContext, settled: SlotSettled): Promise<void> {
-    try {
-      await context.budgets.append(settled.account, settled)
-    } catch (error) {
-      context.log.warn({ err: error }, 'the end of a model request could not be written')
-    }
-  }
-
   function slotOf(
     context: BudgetContext,
     own: Pick<SlotSettled, 'account' | 'attempt'>,
@@ -177,11 +175,10 @@ export function createAccountLines(): AccountLines {
   ): Promise<Slot | undefined> {
     const { attempt } = request
     const id = accountId(account, await context.budgets.salt())
-    const isLimited = Object.values(given).some((limit) => limit !== null)
     const line = followers.follow(context, await context.budgets.partitionOf(id)).state.get(id)
     const isHeld = line !== undefined && isUnderPressure(line, context.clock.now())
     const own = { account: id, attempt }
-    if (!isLimited && !isHeld) return slotOf(context, own, false)
+    if (!hasLimits(given) && !isHeld) return slotOf(context, own, false)
 
     const slot = slotOf(context, own, true)
     const started = Promise.withResolvers<'start' | 'full' | undefined>()
@@ -230,6 +227,14 @@ export function createAccountLines(): AccountLines {
       }
     },
     join: followers.join,
+  }
+}
+
+async function settle(context: BudgetContext, settled: SlotSettled): Promise<void> {
+  try {
+    await context.budgets.append(settled.account, settled)
+  } catch (error) {
+    context.log.warn({ err: error }, 'the end of a model request could not be written')
   }
 }
 

@@ -45,6 +45,7 @@ export type RequestLine = {
   limits: ModelLimits
   /** By attempt, the next to start first. */
   waiting: Map<string, WaitingRequest>
+  /** By attempt, in the order of their starts and so of their leases. */
   running: Map<string, RunningRequest>
   /** The starts of the last minute that the provider did not refuse, by attempt. */
   accepted: Map<string, Milliseconds>
@@ -88,6 +89,10 @@ export function emptyLine(): RequestLine {
     virtual: 0,
     tags: new Map(),
   }
+}
+
+export function hasLimits(given: ModelLimits): boolean {
+  return Object.values(given).some((limit) => limit !== null)
 }
 
 /** Changes the line in place. `time`: the append time of the record. */
@@ -161,18 +166,25 @@ function advance(
     start(line, attempt, request, at)
     started(attempt, at)
   }
-  for (const [attempt, { lapsesAt }] of line.running)
-    if (lapsesAt <= time) line.running.delete(attempt)
+  endLeases(line, time)
   for (const [attempt, at] of line.accepted)
     if (at <= time - minuteMs) line.accepted.delete(attempt)
+}
+
+function endLeases({ running }: RequestLine, time: Milliseconds): void {
+  for (const [attempt, { lapsesAt }] of running) {
+    if (lapsesAt > time) return
+    running.delete(attempt)
+  }
 }
 
 /** When a place of `requestsAtOnce` is free, without further records. */
 function placeAt({ limits: { requestsAtOnce }, running, freedAt }: RequestLine): Milliseconds {
   if (requestsAtOnce === null) return 0
   if (running.size < requestsAtOnce) return freedAt
-  const lapses = [...running.values()].map(({ lapsesAt }) => lapsesAt).sort((a, b) => a - b)
-  return lapses[running.size - requestsAtOnce] ?? 0
+  let left = running.size - requestsAtOnce
+  for (const { lapsesAt } of running.values()) if (left-- === 0) return lapsesAt
+  return 0
 }
 
 function start(
@@ -183,6 +195,7 @@ function start(
 ): void {
   const { tokensPerMinute } = line.limits
   const tokens = line.tokensEach ?? (tokensPerMinute ?? 0) * firstTokensShare
+  endLeases(line, at)
   line.running.set(attempt, { at, lapsesAt: at + limits.slotLeaseMs, tokens })
   line.accepted.set(attempt, at)
 
@@ -206,7 +219,8 @@ function countTokens(line: RequestLine, tokens: number, time: Milliseconds): voi
 
 function enter(line: RequestLine, record: SlotReserved, time: Milliseconds): void {
   const { attempt, tenant, share, expiresAt } = record
-  line.limits = boundedLimits(record.limits)
+  // A request without limits waits in the line too, and must not free the others.
+  if (hasLimits(record.limits)) line.limits = boundedLimits(record.limits)
   const isKnown = line.waiting.has(attempt) || line.running.has(attempt)
   if (isKnown || line.waiting.size >= limits.slotsWaitingMax) return
   const tag = Math.max(line.virtual, line.tags.get(tenant) ?? 0) + 1 / Math.max(1, share)

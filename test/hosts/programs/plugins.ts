@@ -93,3 +93,18 @@ export const hermesPlugin: Plugin = {
   endsTurns: true,
   seesRefusals: true,
 }
+
+export const openclawPlugin: Plugin = {
+  folder: 'openclaw',
+  install: [
+    [
+      ...['plugins', 'install', '--link', join(root, 'integrations', 'openclaw')],
+      ...['--force', '--accept-capabilities'],
+    ],
+    ['config', 'set', 'plugins.entries.weir.hooks.allowConversationAccess', 'true'],
+  ],
+  uninstall: [['plugins', 'uninstall', 'weir', '--force']],
+  settings: { file: '.openclaw/openclaw.json', names: 'integrations/openclaw' },
+  endsTurns: true,
+  seesRefusals: true,
+}

@@ -11,6 +11,7 @@ import {
   copilotPlugin,
   geminiCliPlugin,
   hermesPlugin,
+  openclawPlugin,
   opencodePlugin,
   piPlugin,
 } from './plugins.ts'
@@ -216,7 +217,7 @@ const cline: Program = {
   title: 'Cline',
   package: { npm: 'cline', version: '3.0.65', bin: 'cline' },
   way: '`cline auth -b`, Chat Completions',
-  plugin: 'none: a plug-in of its SDK did not hold a call without Weir',
+  plugin: 'none yet: a hook of its plug-ins has 3 seconds, too few for a person',
   shell: { name: 'run_commands', argument: 'commands', isList: true },
   endsPolls: true,
   goesOn: true,
@@ -290,6 +291,31 @@ const hermes: Program = {
   reply: lastLine,
 }
 
+const openclaw: Program = {
+  title: 'OpenClaw',
+  package: { npm: 'openclaw', version: '2026.9.6', bin: 'openclaw' },
+  way: 'a provider in `openclaw.json`, Chat Completions',
+  shell: { name: 'exec', argument: 'command' },
+  files: ({ url }) => ({
+    '.openclaw/openclaw.json': JSON.stringify({
+      agents: { defaults: { model: { primary: 'scripted/scripted' } } },
+      models: {
+        providers: {
+          scripted: {
+            baseUrl: `${url}/v1`,
+            apiKey: 'dummy',
+            api: 'openai-completions',
+            models: [{ id: 'scripted', name: 'scripted' }],
+          },
+        },
+      },
+    }),
+  }),
+  args: (text) => ['agent', '--local', '--agent', 'main', '--message', text],
+  plugin: openclawPlugin,
+  reply: lastLine,
+}
+
 export const terminalAgents: readonly Program[] = [
   claudeCode,
   codex,
@@ -303,6 +329,7 @@ export const terminalAgents: readonly Program[] = [
   mistralVibe,
   gptme,
   hermes,
+  openclaw,
 ]
 
 function replyOfClaudeCode({ out }: HostEnded): string {

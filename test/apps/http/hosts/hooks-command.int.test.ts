@@ -245,6 +245,11 @@ const installedPlugins: [string, string, string][] = [
     '{\n  // a comment\n  "plugin": ["/src/weir/integrations/opencode"],\n}\n',
   ],
   ['pi', '.pi/agent/settings.json', '{"packages": ["../../src/weir/integrations/pi"]}'],
+  [
+    'openclaw',
+    '.openclaw/openclaw.json',
+    '{"plugins": {"load": {"paths": ["/w/integrations/openclaw"]}, "entries": {"weir": {"enabled": true}}}}',
+  ],
   ['hermes', '.hermes/config.yaml', 'plugins:\n  enabled: [weir] # a comment\n  disabled: []\n'],
 ]
 
@@ -257,6 +262,7 @@ const notInstalled: [string, string, string][] = [
     '.config/opencode/opencode.jsonc',
     '{\n  // "plugin": ["/src/weir/integrations/opencode"],\n  "model": "a/b",\n}\n',
   ],
+  ['openclaw', '.openclaw/openclaw.json', '{"plugins": {"entries": {"weir": {"enabled": false}}}}'],
   ['hermes', '.hermes/config.yaml', 'plugins:\n  enabled:\n    # - weir\n'],
   ['hermes', '.hermes/config.yaml', 'plugins: {enabled: [weir], disabled: [weir]}\n'],
   ['hermes', '.hermes/config.yaml', 'plugins: [weir\n'],
@@ -287,11 +293,14 @@ describe("weir hooks and Weir's plug-ins", () => {
     expect(await readFile(file, 'utf8')).toBe(text)
   })
 
-  it.each(['opencode', 'pi', 'hermes'])('name the way to install the one of %s', async (host) => {
-    const { code, text } = await run(showHooks, host)
-    expect([code, text]).toEqual([1, expect.stringContaining(`Install it: ${host} `)])
-    await expect(run(installHooks, host)).rejects.toThrow(/has no hooks for Weir, but Weir has a/)
-  })
+  it.each(['opencode', 'pi', 'hermes', 'openclaw'])(
+    'name the way to install the one of %s',
+    async (host) => {
+      const { code, text } = await run(showHooks, host)
+      expect([code, text]).toEqual([1, expect.stringContaining(`Install it: ${host} `)])
+      await expect(run(installHooks, host)).rejects.toThrow(/has no hooks for Weir, but Weir has a/)
+    },
+  )
 
   it('install hooks where a plug-in of Claude Code is off', async () => {
     const file = settings()

@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals'
 import { targetsIn } from '../../../../services/loop-detector/meaning/check.ts'
 import { mayCrash, withoutStates } from '../../../../services/loop-detector/meaning/lap-state.ts'
 import { isSteady } from '../../../../services/loop-detector/waiting/steady.ts'
-import { actions, ok, one, type Step } from '../rounds.ts'
+import { actions, failing, ok, one, type Step } from '../rounds.ts'
 
 const due = (...steps: Step[]) =>
   actions(...steps).flatMap((action, at) => (action === '-' ? [] : [[at + 1, action]]))
@@ -155,4 +155,36 @@ describe('a question in other words', () => {
     const prompts = names.map((name) => `Review the module ${name} for errors and missing tests.`)
     expect(due(...prompts.map(task))).toEqual([])
   })
+})
+
+describe('the same failing check between commands of git', () => {
+  const revision = (n: number) => (n * 0x9e3779b1).toString(16).padStart(40, '7d6')
+  const walk = (command: string, text: (n: number) => string) =>
+    [1, 2, 3, 4, 5, 6, 7, 8].flatMap((n) => [
+      one('Bash', { command: 'make -s test' }, failing('make: *** [test] Error 1')),
+      one('Bash', { command }, ok(text(n))),
+    ])
+
+  it.each([
+    [
+      'git bisect bad',
+      (n) => `Bisecting: ${512 >> n} revisions left\n[${revision(n)}] change ${n}`,
+    ],
+    ['cd /repo && git bisect bad | head -1', (n) => `Bisecting: ${512 >> n} revisions left`],
+    ['git -C /repo reset --hard HEAD~1', (n) => `HEAD is now at ${revision(n)} change ${n}`],
+    ['git --no-pager checkout HEAD~1', (n) => `HEAD is now at ${revision(n)} change ${n}`],
+  ] as [string, (n: number) => string][])(
+    'is no loop if each moves the tree: %s',
+    (command, text) => expect(due(...walk(command, text))).toEqual([]),
+  )
+
+  it.each([
+    ['git checkout main', () => "Already on 'main'"],
+    ['git bisect log', () => 'git bisect start'],
+    ['git stash pop', (n) => `Dropped refs/stash@{0} (${revision(n)})`],
+    ['git commit --amend --no-edit', (n) => `[main ${revision(n)}] change 7`],
+    ['npm run merge', (n) => `merged in ${n}.2 s`],
+  ] as [string, (n: number) => string][])('is a loop if none does: %s', (command, text) =>
+    expect(due(...walk(command, text)).length).toBeGreaterThan(0),
+  )
 })

@@ -124,6 +124,15 @@ describe('the text of the file', () => {
     expect(ofFile(content)).toEqual(expected)
   })
 
+  it('cannot have a tool of a client that must not run twice in the tenant', () => {
+    const once = (within: string) => ofTool(`once: { within: ${within} }, client: true`)
+    expect(once('conversation')).toEqual([])
+    expect(once('tenant')).toEqual([
+      'tools[0].once.within: is "tenant", and a client runs the tool, so Weir cannot free the values of a failed call; remove within, or let Weir run the tool',
+    ])
+    expect(once('planet')[0]).toContain('must be conversation or tenant')
+  })
+
   it('may give each key only once', () => {
     expect(of('attempts: 1\nsystem: y\ncaps: { rounds: 1, rounds: 2 }')).toEqual([
       'a.yaml:4:1 system: is given twice, first in line 1; keep one',
