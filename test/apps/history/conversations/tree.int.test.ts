@@ -68,7 +68,7 @@ describe('weir conversations --tree', () => {
     expect(tree).toMatchObject({ root: 'order-7', sum: { conversations: 3, stopped: [child] } })
   })
 
-  it('is a command of its own, without another flag', () => {
+  it('needs no other flag of the command', () => {
     const words = ['conversations', '--tree', 'order-7', '--data-folder', folder]
     const lines = execFileSync(weirCommand, words, { env: environmentOf(), encoding: 'utf8' })
     expect(lines).toContain('Sum of order-7: 3 conversations')
