@@ -175,7 +175,7 @@ describe('a call that must not run twice in its tenant', () => {
         status: 'denied',
         guard: 'once',
         text: expect.stringMatching(text),
-        reason: `vetoed by guard once: ${code} (turn 9 of acme:other)`,
+        reason: `vetoed by guard once: ${code} (turn at offset 9 of acme:other)`,
       })
     },
   )
