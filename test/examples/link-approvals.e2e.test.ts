@@ -81,6 +81,35 @@ async function passing() {
   }
 }
 
+/** Passes requests on to `weir`, except for the first decision. */
+async function losing(weir: string) {
+  let isLost = false
+  const server = createServer(async (request, response) => {
+    const { method = '', url = '', headers } = request
+    let body = ''
+    for await (const piece of request) body += piece
+    if (method === 'POST' && !isLost) {
+      isLost = true
+      response.destroy()
+      return
+    }
+    const passed = { authorization: `${headers.authorization}`, 'content-type': 'application/json' }
+    const sent = method === 'POST' ? { body } : {}
+    const answer = await fetch(`${weir}${url}`, { method, headers: passed, ...sent })
+    response.writeHead(answer.status).end(await answer.text())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
 async function program(environment: Record<string, string>) {
   let text = readFileSync(new URL('link-approvals.ts', import.meta.url), 'utf8')
   for (const name of ['jose', 'standardwebhooks'])
@@ -126,8 +155,9 @@ it('link-approvals.ts lets a link decide once, by its form only, in the name of 
     approvals: { rules: [{ name: 'money', tools: ['refund'] }], waitMs: 600_000 },
     webhook: { url: webhook.url, secret },
   })
+  await using between = await losing(weir.url)
   await using own = await program({
-    WEIR_URL: weir.url,
+    WEIR_URL: between.url,
     WEIR_READ_KEY: read,
     WEIR_WEBHOOK_SECRET: secret,
     WEIR_KEYS: JSON.stringify({ 'ada@example.com': ada, 'bob@example.com': read }),
@@ -166,6 +196,7 @@ it('link-approvals.ts lets a link decide once, by its form only, in the name of 
     expect(await decide(link, 'allow')).toMatch(/^403 .*This link is wrong or too old/)
   }
   expect(await decide(toAda.link, 'maybe')).toMatch(/^400 /)
+  expect(await decide(toAda.link, 'allow')).toMatch(/^500 /) // lost, so the link still decides
   expect(await decide(toBob.link, 'allow')).toMatch(/^502 .*Weir: /)
   expect(await weir.weir.approvals()).toHaveLength(1)
 

@@ -131,7 +131,11 @@ async function onForm(request: IncomingMessage): Promise<Page> {
   if (answer !== 'allow' && answer !== 'deny') return notice(400, 'Choose allow or deny.')
   const { id, hash, key, jti } = link
   used.add(jti)
-  const { text, error } = await weir(`/${id}/${answer}`, key, { hash })
+  // Weir decides a call once, also if the first answer was lost.
+  const { text, error } = await weir(`/${id}/${answer}`, key, { hash }).catch((cause) => {
+    used.delete(jti)
+    throw cause
+  })
   if (text === undefined) used.delete(jti)
   return text === undefined ? notice(502, `Weir: ${error?.message}`) : notice(200, text)
 }

@@ -126,7 +126,7 @@ function startingCommand({ url, weir }: { url: string; weir: string }): string {
 
 /**
  * Reads the input, and defines `post`, which posts the input and prints the answer. Its exit code is that of
- * curl, or 1 for an answer without Weir's mark (MARK-1).
+ * curl, or 1 for an answer without Weir's mark (MARK-1), and on a machine that cannot compute the proof.
  */
 export function postFunction(url: string, secondsMax: number): string {
   const { origin } = new URL(url)
@@ -135,11 +135,11 @@ export function postFunction(url: string, secondsMax: number): string {
 hex() { { sha256sum 2>/dev/null || shasum -a 256; } | cut -c1-64; }; \
 post() { \
 nonce=; proof=; secret=$(cat "\${XDG_STATE_HOME:-$HOME/.local/state}/weir/owner" 2>/dev/null); \
-[ -z "$secret" ] || [ "$WEIR_PROOF" = off ] || nonce=$(od -An -tx1 -N16 /dev/urandom | tr -d ' \\n'); \
+[ -z "$secret" ] || [ "$WEIR_PROOF" = off ] || { nonce=$(od -An -tx1 -N16 /dev/urandom | tr -d ' \\n'); [ -n "$nonce" ] || return; }; \
 answer=$(printf %s "$event" | curl -q -s -S --fail -i --noproxy '*' --max-time ${secondsMax} \
 -H 'content-type: application/json' -H 'expect:' -H "${nonceHeader}: $nonce" --data-binary @- '${url}') || return; \
 body=\${answer#*"$cr"?"$cr"}; body=\${body#?}; \
-[ -z "$nonce" ] || proof=" $(printf '%s\\n' ${lines} | hex)"; \
+[ -z "$nonce" ] || { proof=" $(printf '%s\\n' ${lines} | hex)"; [ \${#proof} = 65 ] || return; }; \
 case $answer in *"${markHeader}: ${markName}$proof$cr"*) printf %s "$body";; \
 *) echo 'Another server answers at ${origin} in place of your Weir.' >&2; return 1;; esac; }`
 }

@@ -19,6 +19,7 @@ import {
 import {
   applyToLine,
   emptyLine,
+  hasLimits,
   isIdle,
   isUnderPressure,
   type LineWait,
@@ -37,7 +38,10 @@ export type SlotRequest = Pick<SlotReserved, 'tenant' | 'share' | 'attempt' | 'e
   limits?: ModelLimits | undefined
 }
 
-/** `ahead`: requests that start earlier. `waitMs`: the time to the start, if nothing changes. */
+/**
+ * `ahead`: requests that start earlier. `waitMs`: the planned time to the start. Nobody knows when
+ * running requests end, so they do not count.
+ */
 export type SlotWait = { reason: LineWait; ahead: number; waitMs: Milliseconds }
 
 export type SlotEnd = Pick<SlotSettled, 'tokens' | 'refusedBy' | 'waitMs'>
@@ -72,7 +76,7 @@ type Waiter = {
   attempt: string
   behindMs: Milliseconds | undefined
   start: (how: 'start' | 'full') => void
-  onWait: (wait: SlotWait) => void
+  onWait: (wait: () => SlotWait) => void
 }
 
 /** The longest time between two looks at a line. */
@@ -84,6 +88,8 @@ const reportedWaitMs: Milliseconds = 1000
 export function createAccountLines(): AccountLines {
   const waiters = new Map<string, Map<string, Waiter>>()
   const timers = new Map<string, () => void>()
+  /** The newest offset of each partition. A fold that begins anew decides nothing before it is there. */
+  const readTo = new Map<number, number>()
 
   const followers = partitionFollowers<Lines>({
     since: (now) => now - limits.slotsKeptMs,
@@ -101,6 +107,9 @@ export function createAccountLines(): AccountLines {
         if (waiter !== undefined) waiter.behindMs ??= context.clock.now() - record.time
         changed.add(message.account)
       }
+      const { partition = 0, offset = 0 } = records.at(-1) ?? {}
+      if (offset < (readTo.get(partition) ?? 0)) return
+      readTo.set(partition, offset)
       for (const account of changed) serve(account, lines, context)
     },
   })
@@ -129,7 +138,11 @@ export function createAccountLines(): AccountLines {
         nextMs = Math.min(nextMs, waitMs)
         const reason = waitOfLine(line, now - behindMs)
         if (waitMs > reportedWaitMs && reason !== undefined)
-          waiter.onWait({ reason, ahead: order.indexOf(attempt), waitMs })
+          waiter.onWait(() => {
+            const free = plannedStarts(line, { ignoresRunning: true }).get(attempt) ?? at
+            const plannedMs = Math.max(0, free + behindMs - now)
+            return { reason, ahead: order.indexOf(attempt), waitMs: plannedMs }
+          })
       }
     }
     if (own.size > 0)
@@ -137,14 +150,6 @@ export function createAccountLines(): AccountLines {
         account,
         clock.after(nextMs, () => serve(account, lines, context)),
       )
-  }
-
-  async function settle(context: BudgetContext, settled: SlotSettled): Promise<void> {
-    try {
-      await context.budgets.append(settled.account, settled)
-    } catch (error) {
-      context.log.warn({ err: error }, 'the end of a model request could not be written')
-    }
   }
 
   function slotOf(
@@ -170,11 +175,10 @@ export function createAccountLines(): AccountLines {
   ): Promise<Slot | undefined> {
     const { attempt } = request
     const id = accountId(account, await context.budgets.salt())
-    const isLimited = Object.values(given).some((limit) => limit !== null)
     const line = followers.follow(context, await context.budgets.partitionOf(id)).state.get(id)
     const isHeld = line !== undefined && isUnderPressure(line, context.clock.now())
     const own = { account: id, attempt }
-    if (!isLimited && !isHeld) return slotOf(context, own, false)
+    if (!hasLimits(given) && !isHeld) return slotOf(context, own, false)
 
     const slot = slotOf(context, own, true)
     const started = Promise.withResolvers<'start' | 'full' | undefined>()
@@ -182,7 +186,7 @@ export function createAccountLines(): AccountLines {
       attempt,
       behindMs: undefined,
       start: started.resolve,
-      onWait: once(onWait),
+      onWait: once((wait) => onWait(wait())),
     }
     const all = waiters.get(id) ?? new Map<string, Waiter>()
     waiters.set(id, all.set(attempt, waiter))
@@ -223,6 +227,14 @@ export function createAccountLines(): AccountLines {
       }
     },
     join: followers.join,
+  }
+}
+
+async function settle(context: BudgetContext, settled: SlotSettled): Promise<void> {
+  try {
+    await context.budgets.append(settled.account, settled)
+  } catch (error) {
+    context.log.warn({ err: error }, 'the end of a model request could not be written')
   }
 }
 

@@ -1,5 +1,6 @@
 // Reads the reservations of tenants, and reports the decision on those of this process.
 // LEDGER-READER-1. It decides by the records of the topic alone, so all processes decide the same.
+// LEDGER-READER-2. A reservation has the decision on its own record, never on an earlier try of its call.
 
 import type { StoredRecord } from '../../contract/bus.ts'
 import { limits } from '../../contract/limits.ts'
@@ -26,9 +27,11 @@ export type LedgerReader = {
   join(): Membership
 }
 
+type Waiting = Pick<BudgetReserved, 'expiresAt'> & { decide: (decision: Decision) => void }
+
 /** One for a process. */
 export function createLedgerReader(): LedgerReader {
-  const waiting = new Map<string, (decision: Decision) => void>()
+  const waiting = new Map<string, Waiting>()
   const followers = partitionFollowers({
     since: ledgerSince,
     begin: emptyLedger,
@@ -37,17 +40,19 @@ export function createLedgerReader(): LedgerReader {
         const message = ledgerRecord(record, log)
         if (message === undefined) continue
         const decision = applyToLedger(ledger, message, record.time)
-        if (decision !== undefined) waiting.get(message.attempt)?.(decision)
+        if (decision === undefined || message.type !== 'budget-reserved') continue
+        const own = waiting.get(message.attempt)
+        if (own?.expiresAt === message.expiresAt) own.decide(decision) // keeps LEDGER-READER-2
       }
     },
   })
 
   return {
     async reserve(context, reservation) {
-      const { tenant, attempt } = reservation
+      const { tenant, attempt, expiresAt } = reservation
       followers.follow(context, await context.budgets.partitionOf(tenant))
       const decided = Promise.withResolvers<Decision | undefined>()
-      waiting.set(attempt, decided.resolve)
+      waiting.set(attempt, { expiresAt, decide: decided.resolve })
       let cancel = () => {}
       try {
         await context.budgets.append(tenant, reservation)

@@ -45,6 +45,7 @@ export type RequestLine = {
   limits: ModelLimits
   /** By attempt, the next to start first. */
   waiting: Map<string, WaitingRequest>
+  /** By attempt, in the order of their starts and so of their leases. */
   running: Map<string, RunningRequest>
   /** The starts of the last minute that the provider did not refuse, by attempt. */
   accepted: Map<string, Milliseconds>
@@ -90,6 +91,10 @@ export function emptyLine(): RequestLine {
   }
 }
 
+export function hasLimits(given: ModelLimits): boolean {
+  return Object.values(given).some((limit) => limit !== null)
+}
+
 /** Changes the line in place. `time`: the append time of the record. */
 export function applyToLine(
   line: RequestLine,
@@ -115,11 +120,18 @@ export function isIdle(line: RequestLine, time: Milliseconds): boolean {
   )
 }
 
-/** The start of each waiting request, if no further record comes. */
-export function plannedStarts(line: RequestLine): Map<string, Milliseconds> {
+/**
+ * The start of each waiting request, if no further record comes. A running request then keeps its place
+ * for its lease. `ignoresRunning`: the earliest starts, as if all running requests had ended.
+ */
+export function plannedStarts(
+  line: RequestLine,
+  { ignoresRunning = false } = {},
+): Map<string, Milliseconds> {
   const starts = new Map<string, Milliseconds>()
   const copy = {
     ...line,
+    limits: ignoresRunning ? { ...line.limits, requestsAtOnce: null } : line.limits,
     waiting: new Map(line.waiting),
     running: new Map(line.running),
     accepted: new Map<string, Milliseconds>(),
@@ -154,18 +166,25 @@ function advance(
     start(line, attempt, request, at)
     started(attempt, at)
   }
-  for (const [attempt, { lapsesAt }] of line.running)
-    if (lapsesAt <= time) line.running.delete(attempt)
+  endLeases(line, time)
   for (const [attempt, at] of line.accepted)
     if (at <= time - minuteMs) line.accepted.delete(attempt)
+}
+
+function endLeases({ running }: RequestLine, time: Milliseconds): void {
+  for (const [attempt, { lapsesAt }] of running) {
+    if (lapsesAt > time) return
+    running.delete(attempt)
+  }
 }
 
 /** When a place of `requestsAtOnce` is free, without further records. */
 function placeAt({ limits: { requestsAtOnce }, running, freedAt }: RequestLine): Milliseconds {
   if (requestsAtOnce === null) return 0
   if (running.size < requestsAtOnce) return freedAt
-  const lapses = [...running.values()].map(({ lapsesAt }) => lapsesAt).sort((a, b) => a - b)
-  return lapses[running.size - requestsAtOnce] ?? 0
+  let left = running.size - requestsAtOnce
+  for (const { lapsesAt } of running.values()) if (left-- === 0) return lapsesAt
+  return 0
 }
 
 function start(
@@ -176,6 +195,7 @@ function start(
 ): void {
   const { tokensPerMinute } = line.limits
   const tokens = line.tokensEach ?? (tokensPerMinute ?? 0) * firstTokensShare
+  endLeases(line, at)
   line.running.set(attempt, { at, lapsesAt: at + limits.slotLeaseMs, tokens })
   line.accepted.set(attempt, at)
 
@@ -199,7 +219,8 @@ function countTokens(line: RequestLine, tokens: number, time: Milliseconds): voi
 
 function enter(line: RequestLine, record: SlotReserved, time: Milliseconds): void {
   const { attempt, tenant, share, expiresAt } = record
-  line.limits = boundedLimits(record.limits)
+  // A request without limits waits in the line too, and must not free the others.
+  if (hasLimits(record.limits)) line.limits = boundedLimits(record.limits)
   const isKnown = line.waiting.has(attempt) || line.running.has(attempt)
   if (isKnown || line.waiting.size >= limits.slotsWaitingMax) return
   const tag = Math.max(line.virtual, line.tags.get(tenant) ?? 0) + 1 / Math.max(1, share)
@@ -232,7 +253,10 @@ function settle(line: RequestLine, record: SlotSettled, time: Milliseconds): voi
     countTokens(line, used - running.tokens, time)
     line.tokensEach = (line.tokensEach ?? used) * (7 / 8) + used / 8
   }
-  if (refusedBy !== null) line.accepted.delete(attempt)
+  if (refusedBy !== null) {
+    line.accepted.delete(attempt)
+    if (tokens === null && running !== undefined) countTokens(line, -running.tokens, time)
+  }
   if (refusedBy !== null || waitMs > 0) {
     const wait = Math.min(Math.max(0, waitMs), limits.retryAfterMsMax)
     line.closedUntil = Math.max(line.closedUntil, time + wait)

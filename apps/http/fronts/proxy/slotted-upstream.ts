@@ -12,6 +12,7 @@ import type { Clock } from '../../../../shared/lib/clock.ts'
 import { type Slot, unknownEnd } from '../../../../shared/runtime/budgets/account-lines.ts'
 import { shownLimit } from '../../../../shared/wire/faults/provider-errors.ts'
 import { HttpError } from '../../http-error.ts'
+import { signerOf } from './aws/signed-requests.ts'
 import type { Upstream } from './upstream.ts'
 
 export function slottedUpstream(
@@ -41,6 +42,7 @@ export function slottedUpstream(
           },
         },
       )
+      if (signal.aborted) await slot?.settle(unknownEnd)
       signal.throwIfAborted()
       if (slot !== undefined && !slot.isRefused) return slot
       throw tooLong(startMs - (clock.now() - begun))
@@ -54,7 +56,7 @@ export function slottedUpstream(
     async send(request) {
       const { model, headers, signal } = request
       if (model === undefined) return upstream.send(request)
-      const slot = await startOf(credentialIn(headers), model, signal)
+      const slot = await startOf(credentialIn(headers, upstream), model, signal)
       try {
         const received = await upstream.send(request)
         const shown = shownLimit(received.statusCode ?? 502, headersOf(received))
@@ -73,11 +75,15 @@ export function slottedUpstream(
 /** The headers of providers with a key. The word in front of a key is no part of the key. */
 const keyHeaders = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key']
 
-/** Empty: the request has none. */
-function credentialIn(raw: readonly string[]): string {
+/** Empty: the request has none, or Weir signs it. Each signature differs, so its key's id counts. */
+function credentialIn(raw: readonly string[], { signs }: Upstream): string {
   for (const name of keyHeaders) {
     const at = raw.findIndex((one, n) => n % 2 === 0 && one.toLowerCase() === name)
-    if (at >= 0) return (raw[at + 1] ?? '').replace(/^bearer\s+/i, '')
+    if (at < 0) continue
+    const value = raw[at + 1] ?? ''
+    const signer = signerOf(value)
+    if (signer === undefined) return value.replace(/^bearer\s+/i, '')
+    if (!signs) return signer
   }
   return ''
 }

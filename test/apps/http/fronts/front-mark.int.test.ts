@@ -1,7 +1,7 @@
 // The mark of a front's answers: each client of ours against Weir, and against servers in its place.
 
 import { execFileSync, spawn } from 'node:child_process'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -189,6 +189,27 @@ describe.each(cases)('%s', (_, client) => {
     expect(await client(front, own)).toEqual({ runs: false, text: expect.stringMatching(replaced) })
     expect((await client(front, { ...own, WEIR_PROOF: 'off' })).runs).toBe(true)
   })
+})
+
+describe.each(cases.slice(0, hasCurl() ? 1 : 0))('%s', (_, client) => {
+  it.each(['od', 'tr', 'cut', 'sha256sum'])(
+    'runs no call on a machine without %s, which cannot compute the proof',
+    async (missing) => {
+      become('user')
+      const PATH = join(root, `without-${missing}`)
+      await mkdir(PATH)
+      for (const program of ['cat', 'curl', 'cut', 'od', 'sha256sum', 'tr'])
+        if (program !== missing)
+          await symlink(
+            execFileSync('which', [program], { encoding: 'utf8' }).trim(),
+            join(PATH, program),
+          )
+      const front = await foreign((_, answer) =>
+        answer.setHeader('x-weir-mark', ['weir/1', 'weir/1 ']).end(),
+      )
+      expect((await client(front, { PATH })).runs).toBe(false)
+    },
+  )
 })
 
 describe('the mark of a front', () => {

@@ -39,8 +39,24 @@ async function world() {
     const lines = createAccountLines()
     const member = lines.join()
     closing.push(() => member.leave())
-    const context = { budgets: budgetLog({ bus, topicPrefix: '', log }), clock, log }
+    const whole = budgetLog({ bus, topicPrefix: '', log })
+    let isBroken = false
+    async function* follow(of: Parameters<typeof whole.follow>[0]) {
+      for await (const records of whole.follow(of))
+        for (const record of records) {
+          yield [record]
+          if (!isBroken) continue
+          isBroken = false
+          throw new Error('the broker is away')
+        }
+    }
+    const context = { budgets: { ...whole, follow }, clock, log }
     return {
+      /** Its reads, one record each, fail once after the next record. */
+      breakReads() {
+        isBroken = true
+      },
+
       async request(
         attempt: string,
         { limits, stop = never }: { limits?: Partial<ModelLimits>; stop?: AbortSignal } = {},
@@ -150,6 +166,61 @@ describe('the line of a provider account', () => {
     await started[0]?.slot.settle(answered)
     await pass(250)
     expect(started.map(({ attempt }) => attempt)).toEqual(['r0', 'r2'])
+  })
+
+  it('holds limits also while an agent without limits waits in the same line', async () => {
+    const { gateway, started, settled } = await world()
+    const [one, two] = [gateway(), gateway()]
+    for (let n = 0; n < 4; n += 1) void one.request(`r${n}`, { limits: { requestsAtOnce: 1 } })
+    await settled()
+    void two.request('before')
+    await settled()
+    void two.request('unlimited')
+    await settled()
+    expect(started.map(({ attempt }) => attempt)).toEqual(['r0', 'before'])
+  })
+
+  it('lets a waiting request wait while a process reads its line again after an error', async () => {
+    const { gateway, started, pass, settled } = await world()
+    const one = gateway()
+    const limits = { requestsAtOnce: 1 }
+    void one.request('r0', { limits })
+    await settled()
+    void one.request('r1', { limits })
+    await settled()
+    one.breakReads()
+    void one.request('r2', { limits })
+    await pass(120_000, 1000)
+    expect(started.map(({ attempt }) => attempt)).toEqual(['r0'])
+    await started[0]?.slot.settle(answered)
+    await pass(1000)
+    expect(started.map(({ attempt, slot }) => [attempt, slot.isRefused])).toEqual([
+      ['r0', undefined],
+      ['r1', undefined],
+    ])
+  })
+
+  it('starts no request by the older part of its line while a process reads the line again', async () => {
+    const { gateway, started, pass, settled } = await world()
+    const [one, two] = [gateway(), gateway()]
+    const late = await two.request('late')
+    await (await two.request('refused'))?.settle(refused)
+    await one.request('joins')
+    await settled()
+    started.length = 0
+    void one.request('waits')
+    await pass(55_000, 1000)
+    await late?.settle(refused)
+    await pass(20_000, 1000)
+    one.breakReads()
+    void one.request('next')
+    await pass(35_000, 1000)
+    expect(started).toEqual([])
+    await pass(30_000, 1000)
+    expect(started.map(({ attempt, slot }) => [attempt, slot.isRefused])).toEqual([
+      ['waits', undefined],
+      ['next', undefined],
+    ])
   })
 
   it('holds nothing while an older Weir of the fleet cannot read its records', async () => {

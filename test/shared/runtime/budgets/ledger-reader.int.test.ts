@@ -128,4 +128,25 @@ describe.each(buses)('on %s', (_, world) => {
     }
     expect(answers.at(-1)).toEqual(['refused', 'refused'])
   })
+
+  it('decides a further try of a call by its own record, also in a process that reads the topic first', async () => {
+    const { open, topicPrefix } = await world()
+    const bus = await open()
+    await bus.ensureTopics([{ name: `${topicPrefix}budgets`, kind: 'log', partitions: 4 }])
+    const [first, second] = [gatewayOn(bus, topicPrefix), gatewayOn(bus, topicPrefix)]
+    const hash = 'a'.repeat(64)
+    const valued = (attempt: string, later = 0): BudgetReserved => {
+      const own = reservation(attempt)
+      const once = { hash, forMs: 3_600_000 }
+      return { ...own, budgets: [], tokens: 0, once, expiresAt: own.expiresAt + later }
+    }
+    const reserve = ({ reader, context }: Gateway, record: BudgetReserved) =>
+      reader.reserve(context, record)
+    expect(await reserve(first, valued('pay'))).toMatchObject({ kind: 'granted' })
+    const { tenant, conversation, turn, round, attempt } = valued('pay')
+    const own = { tenant, conversation, turn, round, attempt }
+    await first.context.budgets.append(tenant, { type: 'budget-released', ...own })
+    expect(await reserve(first, valued('other'))).toMatchObject({ kind: 'granted' })
+    expect(await reserve(second, valued('pay', 5))).toMatchObject({ kind: 'equal' })
+  })
 })

@@ -1,6 +1,7 @@
 // Requests through a proxy whose provider limits the account, on a clock that the test moves.
 
 import { afterEach, describe, expect, it } from '@jest/globals'
+import type { RequestSigner } from '../../../../../apps/http/fronts/proxy/aws/aws-signer.ts'
 import { slottedUpstream } from '../../../../../apps/http/fronts/proxy/slotted-upstream.ts'
 import { upstreamAt } from '../../../../../apps/http/fronts/proxy/upstream.ts'
 import { fakeClock } from '../../../../../client/testing/fake-clock.ts'
@@ -21,7 +22,7 @@ afterEach(async () => {
 })
 
 /** The provider refuses its first request for `retryAfter` seconds. */
-async function world(retryAfter: number) {
+async function world(retryAfter: number, sign?: RequestSigner) {
   const clock = fakeClock('2026-11-30T12:00:00Z')
   const bus = await openEmbeddedBus({ file: ':memory:', clock })
   closing.push(() => bus.close())
@@ -35,16 +36,16 @@ async function world(retryAfter: number) {
   const lines = createAccountLines()
   const member = lines.join()
   closing.push(() => member.leave())
-  const upstream = slottedUpstream(upstreamAt(provider.url), {
+  const upstream = slottedUpstream(upstreamAt(provider.url, sign), {
     slotOf: (request, options) => lines.slot(context, request, options),
     clock,
   })
-  const ask = (model: string | undefined, key = 'secret-1', signal = never) =>
+  const ask = (model: string | undefined, key = 'secret-1', signal = never, header = 'x-api-key') =>
     upstream
       .send({
         method: 'POST',
         path: '/v1/messages',
-        headers: ['x-api-key', key],
+        headers: [header, key],
         body: Buffer.from('{}'),
         signal,
         ...(model !== undefined && { model }),
@@ -79,6 +80,28 @@ describe('a proxy whose provider refuses a request', () => {
     expect(clock.now() - refusedAt).toBeGreaterThanOrEqual(20_000)
   })
 
+  it.each([
+    [
+      'that Weir signs in place of all clients',
+      'OTHER',
+      async (_: URL, { headers }: { headers: readonly string[] }) => headers,
+    ],
+    ['with signatures of one key', 'KEY', undefined],
+  ] as const)('holds the next request %s, whose signature differs', async (_, other, sign) => {
+    const { clock, ask, moving } = await world(20, sign)
+    const signed = (id: string, signature: string) =>
+      ask(
+        'm',
+        `AWS4-HMAC-SHA256 Credential=${id}/20261130/us-east-1/bedrock/aws4_request, SignedHeaders=host, Signature=${signature}`,
+        never,
+        'authorization',
+      )
+    expect(await signed('KEY', 'a1')).toBe(429)
+    const refusedAt = clock.now()
+    expect(await moving(signed(other, 'b2'))).toBe(200)
+    expect(clock.now() - refusedAt).toBeGreaterThanOrEqual(20_000)
+  })
+
   it('answers 429 with the rest of the wait after a minute, and the provider gets nothing', async () => {
     const { ask, moving, provider } = await world(100)
     expect(await ask('m')).toBe(429)
@@ -109,5 +132,20 @@ describe('a proxy whose provider refuses a request', () => {
     const options = { stop: never, onWait: () => {} }
     await moving(lines.slot(context, { ...own, limits: noModelLimits }, options))
     expect(clock.now() - from).toBeGreaterThanOrEqual(20_000)
+  })
+
+  it('gives the slot back if its client leaves at the moment of the start', async () => {
+    const client = new AbortController()
+    const ends: unknown[] = []
+    const upstream = slottedUpstream(upstreamAt('http://127.0.0.1:9'), {
+      slotOf: async () => {
+        client.abort()
+        return { settle: async (end) => void ends.push(end) }
+      },
+      clock: fakeClock(0),
+    })
+    const of = { method: 'POST', path: '/v1/messages', headers: [], body: Buffer.from('{}') }
+    await expect(upstream.send({ ...of, signal: client.signal, model: 'm' })).rejects.toThrow()
+    expect(ends).toHaveLength(1)
   })
 })
