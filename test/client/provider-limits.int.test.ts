@@ -4,7 +4,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it } from '@jest/globals'
-import { always, fails, fakeClock, says, scriptedModel } from '../../client/testing/testing.ts'
+import {
+  always,
+  fails,
+  fakeClock,
+  says,
+  scriptedModel,
+  silent,
+} from '../../client/testing/testing.ts'
 import { defineAgent, Weir } from '../../client/weir.ts'
 
 const closing: (() => Promise<unknown>)[] = []
@@ -69,4 +76,21 @@ it('a limit of the model holds the second request, and no request is refused', a
   const ticking = setInterval(() => clock.advance(1000), 5)
   closing.push(async () => clearInterval(ticking))
   expect((await second.finished).reply).toBe('Yes.')
+})
+
+it('a request that waits for a place does not count the lease of the running request', async () => {
+  const model = scriptedModel(silent(), always(says('Yes.')))
+  const { weir, agent } = await opened(model, { requestsAtOnce: 1 })
+  const first = weir.ask({ agent, text: 'One?', conversation: 'c1' })
+  for await (const event of first) if (event.type === 'round-started') break
+  const second = weir.ask({ agent, text: 'Two?', conversation: 'c2' })
+  for await (const event of second)
+    if (event.type === 'model-waiting') {
+      expect(event).toMatchObject({
+        reason: 'the limit requestsAtOnce of the model is 1',
+        waitMs: 0,
+      })
+      break
+    }
+  await Promise.all([first.cancel(), second.cancel()])
 })

@@ -114,8 +114,8 @@ export function withFilter(command: Command): Command {
 export function sortOption(): Option {
   return new Option(
     '--sort <by>',
-    'the most first: time (the newest), cost, tokens, duration',
-  ).default('time')
+    'the most first: time (the newest, the default), cost, tokens, duration',
+  )
 }
 
 /** The value of an option that may be given once. With two values, the intent is unclear. */

@@ -114,7 +114,7 @@ function printAttempts(page: Page, attempts: AttemptTimeline[]): void {
     else if (end === 'abandoned')
       page.entry(4, label, 'abandoned: it was stopped, or its process ended', 'warning')
     else if (end === 'open' && wait !== undefined && startedAt === null)
-      page.entry(4, label, `waits about ${elapsed(wait.waitMs)}: ${wait.reason}`, 'warning')
+      page.entry(4, label, `waits: ${wait.reason}`, 'warning')
     else if (end === 'open')
       page.entry(
         4,

@@ -154,8 +154,9 @@ export function modelRetryText({ reason, waitMs }: ModelRetry): string {
 }
 
 export function modelWaitingText({ reason, ahead, waitMs }: ModelWaiting): string {
-  const others = ahead === 0 ? '' : `, ${ahead} requests earlier`
-  return `the request waits about ${waitText(waitMs)}: ${printable(reason)}${others}`
+  const others = ahead === 0 ? '' : `, ${count(ahead, 'request')} earlier`
+  const planned = waitMs < 1000 ? '' : ` about ${waitText(waitMs)}`
+  return `the request waits${planned}: ${printable(reason)}${others}`
 }
 
 /** Whole seconds, because the wait is no measurement. */

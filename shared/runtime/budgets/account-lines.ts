@@ -38,7 +38,10 @@ export type SlotRequest = Pick<SlotReserved, 'tenant' | 'share' | 'attempt' | 'e
   limits?: ModelLimits | undefined
 }
 
-/** `ahead`: requests that start earlier. `waitMs`: the time to the start, if nothing changes. */
+/**
+ * `ahead`: requests that start earlier. `waitMs`: the planned time to the start. Nobody knows when
+ * running requests end, so they do not count.
+ */
 export type SlotWait = { reason: LineWait; ahead: number; waitMs: Milliseconds }
 
 export type SlotEnd = Pick<SlotSettled, 'tokens' | 'refusedBy' | 'waitMs'>
@@ -73,7 +76,7 @@ type Waiter = {
   attempt: string
   behindMs: Milliseconds | undefined
   start: (how: 'start' | 'full') => void
-  onWait: (wait: SlotWait) => void
+  onWait: (wait: () => SlotWait) => void
 }
 
 /** The longest time between two looks at a line. */
@@ -135,7 +138,11 @@ export function createAccountLines(): AccountLines {
         nextMs = Math.min(nextMs, waitMs)
         const reason = waitOfLine(line, now - behindMs)
         if (waitMs > reportedWaitMs && reason !== undefined)
-          waiter.onWait({ reason, ahead: order.indexOf(attempt), waitMs })
+          waiter.onWait(() => {
+            const free = plannedStarts(line, { ignoresRunning: true }).get(attempt) ?? at
+            const plannedMs = Math.max(0, free + behindMs - now)
+            return { reason, ahead: order.indexOf(attempt), waitMs: plannedMs }
+          })
       }
     }
     if (own.size > 0)
@@ -179,7 +186,7 @@ export function createAccountLines(): AccountLines {
       attempt,
       behindMs: undefined,
       start: started.resolve,
-      onWait: once(onWait),
+      onWait: once((wait) => onWait(wait())),
     }
     const all = waiters.get(id) ?? new Map<string, Waiter>()
     waiters.set(id, all.set(attempt, waiter))

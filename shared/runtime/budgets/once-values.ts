@@ -53,7 +53,7 @@ export function onceValues(reservations: CallReservations): OnceValues {
         case 'equal': {
           const { status, since, conversation, turn } = decision.call
           const text = onceElsewhere[status](name, new Date(since).toISOString())
-          return denial(codes[status], text, `turn ${turn} of ${conversation}`)
+          return denial(codes[status], text, `turn at offset ${turn} of ${conversation}`)
         }
         case 'full':
           return denial('once.full', onceTenantFull)

@@ -120,11 +120,18 @@ export function isIdle(line: RequestLine, time: Milliseconds): boolean {
   )
 }
 
-/** The start of each waiting request, if no further record comes. */
-export function plannedStarts(line: RequestLine): Map<string, Milliseconds> {
+/**
+ * The start of each waiting request, if no further record comes. A running request then keeps its place
+ * for its lease. `ignoresRunning`: the earliest starts, as if all running requests had ended.
+ */
+export function plannedStarts(
+  line: RequestLine,
+  { ignoresRunning = false } = {},
+): Map<string, Milliseconds> {
   const starts = new Map<string, Milliseconds>()
   const copy = {
     ...line,
+    limits: ignoresRunning ? { ...line.limits, requestsAtOnce: null } : line.limits,
     waiting: new Map(line.waiting),
     running: new Map(line.running),
     accepted: new Map<string, Milliseconds>(),
@@ -246,7 +253,10 @@ function settle(line: RequestLine, record: SlotSettled, time: Milliseconds): voi
     countTokens(line, used - running.tokens, time)
     line.tokensEach = (line.tokensEach ?? used) * (7 / 8) + used / 8
   }
-  if (refusedBy !== null) line.accepted.delete(attempt)
+  if (refusedBy !== null) {
+    line.accepted.delete(attempt)
+    if (tokens === null && running !== undefined) countTokens(line, -running.tokens, time)
+  }
   if (refusedBy !== null || waitMs > 0) {
     const wait = Math.min(Math.max(0, waitMs), limits.retryAfterMsMax)
     line.closedUntil = Math.max(line.closedUntil, time + wait)

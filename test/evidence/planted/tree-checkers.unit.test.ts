@@ -2,6 +2,7 @@
 // nothing.
 
 import { describe, expect, it } from '@jest/globals'
+import { starts } from '../checkers/calls/starts.ts'
 import { treeCaps } from '../checkers/trees/tree-caps.ts'
 import { treeSums } from '../checkers/trees/tree-sums.ts'
 import type { Start } from '../evidence.ts'
@@ -134,5 +135,32 @@ describe('the checker of the sums of trees', () => {
     expect(await problemsOf(treeSums, spent({ ended: 20 }))).toEqual([
       'the turn ends with 20 + 0 tokens, and its rounds used 15',
     ])
+  })
+})
+
+describe('the checker of starts, for the calls of agents', () => {
+  /** A call that its owner gave back after its agent began, and that a cancel then skipped. */
+  function givenBack(): ChaosEvidence {
+    const run: ChaosEvidence = { ...soundRun(), childTools: ['pay', 'look'] }
+    for (const { message } of run.records) {
+      if (message?.type === 'outcome' && message.ordinal === 0) message.result = null
+      if (message?.type !== 'round-outcome') continue
+      for (const result of message.results) if (result.ordinal === 0) result.status = 'skipped'
+    }
+    return run
+  }
+  const skipped = async (run: ChaosEvidence) =>
+    (await starts.check(run)).map(({ problem }) => problem).filter((it) => it.includes('skipped'))
+
+  it('allows one start for each claim that was given back, and reports a further one', async () => {
+    const run = givenBack()
+    expect(await skipped(run)).toEqual([])
+    const [first] = run.starts
+    run.starts.push({ ...(first as Start), start: 'again' })
+    expect(await skipped(run)).toHaveLength(1)
+  })
+
+  it('reports a start of another tool that was given back and skipped', async () => {
+    expect(await skipped({ ...givenBack(), childTools: [] })).toHaveLength(1)
   })
 })

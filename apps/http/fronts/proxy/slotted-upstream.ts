@@ -42,6 +42,7 @@ export function slottedUpstream(
           },
         },
       )
+      if (signal.aborted) await slot?.settle(unknownEnd)
       signal.throwIfAborted()
       if (slot !== undefined && !slot.isRefused) return slot
       throw tooLong(startMs - (clock.now() - begun))

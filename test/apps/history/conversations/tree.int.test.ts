@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,6 +17,7 @@ import { toRecord } from '../../../../shared/runtime/record.ts'
 import { readSettings } from '../../../../shared/settings/settings.ts'
 import { turnFinished, turnStarted } from '../../../support/activity.ts'
 import { printed } from '../../../support/output.ts'
+import { environmentOf, weirCommand } from '../../../support/programs.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-tree-'))
 const settings = readSettings({ dataFolder: folder }, {})
@@ -64,6 +66,12 @@ describe('weir conversations --tree', () => {
   it('finds the tree by the id of a child, and prints one object with --json', async () => {
     const tree = JSON.parse(await shown({ tree: child, json: true }))
     expect(tree).toMatchObject({ root: 'order-7', sum: { conversations: 3, stopped: [child] } })
+  })
+
+  it('needs no other flag of the command', () => {
+    const words = ['conversations', '--tree', 'order-7', '--data-folder', folder]
+    const lines = execFileSync(weirCommand, words, { env: environmentOf(), encoding: 'utf8' })
+    expect(lines).toContain('Sum of order-7: 3 conversations')
   })
 
   it('refuses an order of the list, because a tree has its own', async () => {

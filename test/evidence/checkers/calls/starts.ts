@@ -92,7 +92,7 @@ function withoutClaim(
 
 /**
  * Each result tells the truth about starts. A call of an agent that was given back and then cancelled is
- * skipped, although its agent began.
+ * skipped, although its agent began: once for each claim that was given back, and no more.
  */
 function falseResults(
   evidence: Evidence,
@@ -109,9 +109,10 @@ function falseResults(
       const started = startsOf.get(key)?.length ?? 0
       const report = (problem: string) =>
         findings.push({ problem: `${key} ${problem}`, at: addressOf(record) })
-      const isGivenBack = calls.get(key)?.claims.some(({ end }) => end.kind === 'given back')
-      const isChild = evidence.childTools?.includes(calls.get(key)?.tool ?? '') === true
-      if (neverRan.has(status) && started > 0 && !(isChild && isGivenBack && status === 'skipped'))
+      const { tool = '', claims = [] } = calls.get(key) ?? {}
+      const isSkippedChild = status === 'skipped' && evidence.childTools?.includes(tool) === true
+      const givenBack = isSkippedChild ? claims.filter(({ end }) => end.kind === 'given back') : []
+      if (neverRan.has(status) && started > givenBack.length)
         report(`is ${status}, and was started ${started} times`)
       if (ran.has(status) && started === 0) report(`is ${status}, and was never started`)
       if (isExact) continue

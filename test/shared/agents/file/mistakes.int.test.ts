@@ -222,6 +222,13 @@ describe('an agent', () => {
       'name:',
       ['a.yaml:3:1 name: is empty; must be 1 to 64 of a-z, 0-9 and -, not beginning with -'],
     ],
+    [
+      'tools:\n  - { name: ask, description: d, schema: { type: object }, agent: worker }',
+      [
+        'a.yaml:4:5 tools[0]: has none of command, http, module and client; must have one of them',
+        'a.yaml:4:60 tools[0].agent: is no key of a file: only a program gives an agent to a tool, with defineTool({ agent })',
+      ],
+    ],
     ['systemFile: blank.md', ['a.yaml:1:1: has system and systemFile; must have only one of them']],
     [
       'fallback: " "',

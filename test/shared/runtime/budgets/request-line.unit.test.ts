@@ -162,6 +162,22 @@ describe('limits of a model', () => {
     expect([...line.waiting.keys()]).toEqual(['r2'])
   })
 
+  it('give back the tokens of a request that the provider refused', () => {
+    const line = emptyLine()
+    reserve(line, 'r0', t0, { tokensPerMinute: 3000 })
+    settle(line, 'r0', t0 + 200, { refusedBy: 'limit', waitMs: 5000 })
+    reserve(line, 'r1', t0 + 300, { tokensPerMinute: 3000 })
+    expect(startsOf(line, ['r1'])).toEqual([t0 + 5200])
+  })
+
+  it('plan with running requests for their lease, or without them', () => {
+    const line = emptyLine()
+    reserve(line, 'r0', t0, { requestsAtOnce: 1 })
+    reserve(line, 'r1', t0 + 10, { requestsAtOnce: 1 })
+    expect(plannedStarts(line).get('r1')).toBe(t0 + limits.slotLeaseMs)
+    expect(plannedStarts(line, { ignoresRunning: true }).get('r1')).toBe(t0 + 10)
+  })
+
   it('count the tokens of answers against tokensPerMinute', () => {
     const line = emptyLine()
     const tokensPerMinute = 10_000

@@ -133,4 +133,19 @@ describe('a proxy whose provider refuses a request', () => {
     await moving(lines.slot(context, { ...own, limits: noModelLimits }, options))
     expect(clock.now() - from).toBeGreaterThanOrEqual(20_000)
   })
+
+  it('gives the slot back if its client leaves at the moment of the start', async () => {
+    const client = new AbortController()
+    const ends: unknown[] = []
+    const upstream = slottedUpstream(upstreamAt('http://127.0.0.1:9'), {
+      slotOf: async () => {
+        client.abort()
+        return { settle: async (end) => void ends.push(end) }
+      },
+      clock: fakeClock(0),
+    })
+    const of = { method: 'POST', path: '/v1/messages', headers: [], body: Buffer.from('{}') }
+    await expect(upstream.send({ ...of, signal: client.signal, model: 'm' })).rejects.toThrow()
+    expect(ends).toHaveLength(1)
+  })
 })
