@@ -1,6 +1,7 @@
 // Weir's plug-in for OpenClaw: each call waits for Weir's verdict, and a turn without progress ends.
 // OpenClaw denies a call and blocks a run whose hook fails or needs too long.
 
+import { randomUUID } from 'node:crypto'
 import { type Judged, weirHooks } from '../weir-hooks.ts'
 
 type Content = { type: string; text?: string }
@@ -31,14 +32,17 @@ type OpenClaw = {
   ): void
 }
 
-/** The longest time that OpenClaw allows. Weir gives up earlier. */
+/** The longest time that OpenClaw allows. Without an answer in this time OpenClaw denies the call. */
 const verdict = { timeoutMs: 600_000 }
 /** npx may have to fetch Weir first. */
 const start = { timeoutMs: 150_000 }
 /** Its own parts are known by this name inside OpenClaw only. */
 const harness: string = 'openclaw/plugin-sdk/agent-harness'
 
-const placeOf = ({ sessionId = 'unknown', runId: turn }: Context) => ({ session: sessionId, turn })
+/** A call of no known session or run is a session of its own, so no foreign one has its calls. */
+const placeOf = ({ runId: turn, sessionId: session = turn ?? randomUUID() }: Context) => {
+  return { session, turn }
+}
 
 export default {
   id: 'weir',
