@@ -194,7 +194,7 @@ export type AttemptTimeline = {
     retryable: boolean
     retryAfterMs: Milliseconds
   } | null
-  /** Its wait for the limits of the provider's account. `waitMs`: the least, as planned at that time. Absent: none. */
+  /** Its wait for the limits of the provider's account. `waitMs`: as planned at that time. Absent: none. */
   wait?: { at: Milliseconds; reason: string; waitMs: Milliseconds }
 }
 

@@ -78,7 +78,7 @@ it('a limit of the model holds the second request, and no request is refused', a
   expect((await second.finished).reply).toBe('Yes.')
 })
 
-it('a request that waits for a place names the least wait, not the lease of the running request', async () => {
+it('a request that waits for a place does not count the lease of the running request', async () => {
   const model = scriptedModel(silent(), always(says('Yes.')))
   const { weir, agent } = await opened(model, { requestsAtOnce: 1 })
   const first = weir.ask({ agent, text: 'One?', conversation: 'c1' })

@@ -23,7 +23,9 @@ export function addHooks(program: Command): void {
       no: 'not installed, or to be installed again',
     }),
   )
-    .description("Show Weir's hooks of a host, and the calls that they cannot protect.")
+    .description(
+      "Show Weir's hooks of a host, and the calls that they cannot protect. Or show the plug-in of a host, also of one without hooks, such as opencode.",
+    )
     .action(async (host, options) => {
       process.exitCode = await (await commands()).showHooks(host, options, context())
     })

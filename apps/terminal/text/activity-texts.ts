@@ -155,8 +155,8 @@ export function modelRetryText({ reason, waitMs }: ModelRetry): string {
 
 export function modelWaitingText({ reason, ahead, waitMs }: ModelWaiting): string {
   const others = ahead === 0 ? '' : `, ${count(ahead, 'request')} earlier`
-  const least = waitMs < 1000 ? '' : ` at least ${waitText(waitMs)}`
-  return `the request waits${least}: ${printable(reason)}${others}`
+  const planned = waitMs < 1000 ? '' : ` about ${waitText(waitMs)}`
+  return `the request waits${planned}: ${printable(reason)}${others}`
 }
 
 /** Whole seconds, because the wait is no measurement. */

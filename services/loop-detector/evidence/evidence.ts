@@ -383,7 +383,8 @@ function failureOf(
       ? error.replaceAll(call.name, '<tool>')
       : (invented?.error ?? error)
   // Echoes before volatile parts: a date from the arguments is no clock.
-  const echoes = values.filter((echo) => own.includes(echo))
+  const paths = kind === 'miss' ? wordsOf(value).filter((word) => word.includes('/')) : []
+  const echoes = [...values, ...paths].filter((echo) => own.includes(echo))
   const plain = masked(
     withoutEchoes(own, [...echoes, ...(isUnknown ? wordsOf(value) : randomWordsIn(values, own))]),
   )

@@ -6,7 +6,8 @@
 //     or a result of the same lap returned it, or it is the port of a redirect.
 // LAP-STATE-2. So a port or a code that the model chose is a question: the next one may differ. A
 //     call that starts a server on it has the answer in its own result.
-// LAP-STATE-3. A reference in arguments is its place in the newest result that has references.
+// LAP-STATE-3. A reference in arguments is its place in the newest result that has references. The
+//     words for people before or after the reference do not count.
 // LAP-STATE-4. The restarts and ages of a thing that crashes grow with each lap by themselves.
 // LAP-STATE-5. Linear in the beginning of the text. Most texts fail the first test.
 
@@ -107,7 +108,8 @@ export function withoutSentStates(
     .replace(listening, (whole, before, value) => (own.includes(value) ? before + mark : whole))
   const reference = page.references.length > 0 ? referenceIn(plain) : undefined
   if (reference !== undefined && page.references.includes(reference)) {
-    plain = plain.replace(reference, `<reference ${page.references.indexOf(reference)}>`)
+    const at = page.references.indexOf(reference)
+    plain = plain.replace(reference, `<reference ${at}>`).replace(elementWords, '')
     oldest = Math.min(oldest, page.round)
   }
   return { text: plain + text.slice(charsMax), oldest }
@@ -115,6 +117,8 @@ export function withoutSentStates(
 
 /** The references of the elements of a page, in order, and the round that returned them. */
 export type Page = { references: string[]; round: number }
+
+const elementWords = /"(?:element|description)" ?: ?"[^"]*"/
 
 /** Addresses within addresses are percent-encoded, some of them twice. */
 function decoded(text: string): string {

@@ -8,7 +8,7 @@ import { isObject } from '../../../shared/lib/json/json-object.ts'
 import type { CallEvidence } from '../evidence/evidence.ts'
 
 /** The first call on a place. `rest`: its tool and other arguments. */
-export type Place = { rest: string; x: number; y: number; key: string }
+export type Place = { rest: string; x: number; y: number; key: string; result: string }
 
 /** The call under the key of the first call on its place, which joins the memory. Bounded. */
 export function onKnownPlace(places: Place[], call: CallEvidence): CallEvidence {
@@ -16,18 +16,18 @@ export function onKnownPlace(places: Place[], call: CallEvidence): CallEvidence 
   if (point === undefined) return call
   const { x, y, rest: others } = point
   const rest = `${call.tool} ${others}`
-  const known = places.find(
-    (place) =>
-      place.rest === rest &&
-      Math.abs(place.x - x) <= jitterMax &&
-      Math.abs(place.y - y) <= jitterMax,
-  )
+  const { key, result, text } = call
+  const known = places.find((place) => {
+    const isSeen = text.length >= viewCharsMin && place.result === result
+    const apart = Math.max(Math.abs(place.x - x), Math.abs(place.y - y))
+    return place.rest === rest && apart <= (isSeen ? vainJitterMax : jitterMax)
+  })
   if (known === undefined) {
-    places.push({ rest, x, y, key: call.key })
+    places.push({ rest, x, y, key, result })
     if (places.length > placesMax) places.shift()
     return call
   }
-  return { ...call, key: known.key, outcome: known.key + call.result }
+  return { ...call, key: known.key, outcome: known.key + result }
 }
 
 /** Most calls name no place. */
@@ -41,6 +41,10 @@ const charsMax = 512
 const placesMax = 32
 /** Pixels. Neighbours in a grid are further away. */
 const jitterMax = 8
+/** Where the whole view stayed the same. Targets for people are 24 pixels apart. */
+const vainJitterMax = 20
+/** Shorter texts acknowledge. */
+const viewCharsMin = 64
 /** Boards are smaller, and screens larger. */
 const screenMin = 100
 

@@ -27,7 +27,7 @@ export function questionOf({
   return { words: [...words], answer: fingerprint('result', tool, masked(answer)) }
 }
 
-const asks = /ask|question|user_?input|agent|task|consult|oracle|expert|advisor|delegate/i
+const asks = /ask|question|user_?input|human|agent|task|consult|oracle|expert|advisor|delegate/i
 const asksPerson = /question|user|human|person/i
 const personMin = 8
 const agentMin = 64

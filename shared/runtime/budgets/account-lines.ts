@@ -39,8 +39,8 @@ export type SlotRequest = Pick<SlotReserved, 'tenant' | 'share' | 'attempt' | 'e
 }
 
 /**
- * `ahead`: requests that start earlier. `waitMs`: the least time to the start. Nobody knows when running
- * requests end, so they do not count.
+ * `ahead`: requests that start earlier. `waitMs`: the planned time to the start. Nobody knows when
+ * running requests end, so they do not count.
  */
 export type SlotWait = { reason: LineWait; ahead: number; waitMs: Milliseconds }
 
@@ -139,9 +139,9 @@ export function createAccountLines(): AccountLines {
         const reason = waitOfLine(line, now - behindMs)
         if (waitMs > reportedWaitMs && reason !== undefined)
           waiter.onWait(() => {
-            const least = plannedStarts(line, { ignoresRunning: true }).get(attempt) ?? at
-            const leastMs = Math.max(0, least + behindMs - now)
-            return { reason, ahead: order.indexOf(attempt), waitMs: leastMs }
+            const free = plannedStarts(line, { ignoresRunning: true }).get(attempt) ?? at
+            const plannedMs = Math.max(0, free + behindMs - now)
+            return { reason, ahead: order.indexOf(attempt), waitMs: plannedMs }
           })
       }
     }

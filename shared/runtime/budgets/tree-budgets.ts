@@ -38,7 +38,9 @@ export function budgetsOfRequest(caps: TreeCaps | null): BudgetInForce[] {
 
 /** For people: `the cap tree.rounds of its agents is reached: 60 of 60 rounds`. */
 export function treeReason({ budget, used }: BudgetUse): string {
-  return `the cap ${budget.id} of its agents is reached: ${amountsOf({ budget, used })}`
+  const { id, unit } = budget
+  const reserved = unit === 'tokens' || unit === 'usd' ? ' are used or reserved' : ''
+  return `the cap ${id} of its agents is reached: ${amountsOf({ budget, used })}${reserved}`
 }
 
 /** For the model. */

@@ -12,7 +12,7 @@ import type { Clock } from '../../../../shared/lib/clock.ts'
 import { type Slot, unknownEnd } from '../../../../shared/runtime/budgets/account-lines.ts'
 import { shownLimit } from '../../../../shared/wire/faults/provider-errors.ts'
 import { HttpError } from '../../http-error.ts'
-import { signerOf } from './aws/signed-requests.ts'
+import { clientKey } from './client-key.ts'
 import type { Upstream } from './upstream.ts'
 
 export function slottedUpstream(
@@ -72,20 +72,13 @@ export function slottedUpstream(
   }
 }
 
-/** The headers of providers with a key. The word in front of a key is no part of the key. */
-const keyHeaders = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key']
-
-/** Empty: the request has none, or Weir signs it. Each signature differs, so its key's id counts. */
+/** Empty: the request has none, or Weir signs it. */
 function credentialIn(raw: readonly string[], { signs }: Upstream): string {
-  for (const name of keyHeaders) {
+  const { key, isSignature } = clientKey((name) => {
     const at = raw.findIndex((one, n) => n % 2 === 0 && one.toLowerCase() === name)
-    if (at < 0) continue
-    const value = raw[at + 1] ?? ''
-    const signer = signerOf(value)
-    if (signer === undefined) return value.replace(/^bearer\s+/i, '')
-    if (!signs) return signer
-  }
-  return ''
+    return at < 0 ? undefined : raw[at + 1]
+  })
+  return signs && isSignature ? '' : key
 }
 
 function headersOf({ headers }: IncomingMessage): Headers {

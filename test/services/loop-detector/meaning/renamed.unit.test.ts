@@ -21,7 +21,14 @@ import { actions, failing, ok, one } from '../rounds.ts'
 describe('a click on a known place', () => {
   const click = (x: number, y: number, fields: Record<string, unknown> = {}) => {
     const value: Record<string, unknown> = { x: 1_000 + x, y, ...fields }
-    return { tool: 'click_at', key: `${x} ${y}`, result: 'r', value, raw: JSON.stringify(value) }
+    return {
+      tool: 'click_at',
+      key: `${x} ${y}`,
+      result: 'r',
+      text: '',
+      value,
+      raw: JSON.stringify(value),
+    }
   }
   const keyOf = (places: Place[], call: ReturnType<typeof click>) =>
     onKnownPlace(places, call as unknown as CallEvidence).key
@@ -32,6 +39,20 @@ describe('a click on a known place', () => {
     expect(keyOf(places, click(108, 42))).toBe('100 50')
     expect(keyOf(places, click(109, 50))).toBe('109 50')
     expect(keyOf(places, click(100, 59))).toBe('100 59')
+  })
+
+  it('is the same up to twenty pixels away if the whole view stayed the same', () => {
+    const view = (x: number, length: number, result = 'r') => ({
+      ...click(x, 50),
+      text: 'x'.repeat(length),
+      result,
+    })
+    const places: Place[] = []
+    expect(keyOf(places, view(100, 64))).toBe('100 50')
+    expect(keyOf(places, view(120, 64))).toBe('100 50')
+    expect(keyOf(places, view(121, 64))).toBe('121 50')
+    expect(keyOf(places, view(110, 63))).toBe('110 50')
+    expect(keyOf(places, view(80, 64, 'another view'))).toBe('80 50')
   })
 
   it('is another one with another button or tool, and with ids beyond the safe integers', () => {

@@ -148,6 +148,8 @@ describe('a question in other words', () => {
       'Report back with the place where the retry limit of the client stands.',
     ]
     expect(due(...prompts.map(task))).toEqual([[8, 'nudge']])
+    const human = (prompt: string) => one('human_input', { prompt }, ok(answer))
+    expect(due(...prompts.map(human))).toEqual([[8, 'nudge']])
   })
 
   it('is a batch if only a name differs', () => {
@@ -187,4 +189,51 @@ describe('the same failing check between commands of git', () => {
   ] as [string, (n: number) => string][])('is a loop if none does: %s', (command, text) =>
     expect(due(...walk(command, text)).length).toBeGreaterThan(0),
   )
+})
+
+describe('a click on an element of a page', () => {
+  const names = ['Submit button', 'Submit', 'the submit button', 'Submit (bottom)', 'Send', 'Save']
+  const page = (n: number) =>
+    `- form [ref=e${10 * n}]\n- button [ref=e${10 * n + 1}]\n- alert: empty`
+  const laps = (place: (n: number) => number) =>
+    [1, 2, 3, 4, 5, 6].flatMap((n) => [
+      one('browser_snapshot', {}, ok(page(n))),
+      one('browser_click', { element: names[n - 1], ref: `e${10 * n + place(n)}` }, ok(page(n))),
+    ])
+
+  it('is the same in other words for people', () =>
+    expect(due(...laps(() => 1))[0]).toEqual([6, 'nudge']))
+
+  it('is another one at another place', () => expect(due(...laps((n) => n + 2))).toEqual([]))
+})
+
+describe('a path that a command does not find', () => {
+  const missing = (n: number) =>
+    one(
+      'bash',
+      { command: `cat /etc/x${n}/app.conf` },
+      failing(`cat: /etc/x${n}/app.conf: No such file or directory`),
+    )
+
+  it('counts as the sixth of one failure', () =>
+    expect(due(...each(6, missing))).toEqual([[6, 'nudge']]))
+
+  it('is new after a file that the command finds', () => {
+    const found = one('bash', { command: 'cat /etc/app.conf' }, ok('listen 80'))
+    expect(due(...each(5, missing), found, ...each(5, (n) => missing(n + 5)))).toEqual([])
+  })
+
+  it('is new where the errors differ in more than the path', () => {
+    const reasons = [
+      'No such file',
+      'not found: is a mount',
+      'no match, see docs',
+      'file not found',
+      'missing file',
+      'cannot find it',
+    ]
+    const other = (n: number) =>
+      one('bash', { command: `cat /etc/x${n}` }, failing(`cat: /etc/x${n}: ${reasons[n - 1]}`))
+    expect(due(...each(6, other))).toEqual([])
+  })
 })

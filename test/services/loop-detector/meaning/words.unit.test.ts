@@ -227,12 +227,21 @@ describe('a search has no hits, in the words of its call', () => {
 
 describe('a call is a step', () => {
   const step = (tool: string, value: Record<string, unknown>, text = 'done') =>
-    isStep({ tool, value, text })
+    isStep({ tool, value, text, raw: JSON.stringify(value) })
 
   it.each(words('undo redo scroll'))('by the word %s of its tool or its action', (word) => {
     expect(step(`page_${word}`, {})).toBe(true)
     expect(step('computer', { action: word })).toBe(true)
   })
+
+  it.each(words('mouse_wheel page_down browser_page_up pageDown'))('by the tool %s', (tool) =>
+    expect(step(tool, {})).toBe(true),
+  )
+
+  it.each(words('page_update homepage_upload steering_wheel page_downloads'))(
+    'but not by the tool %s',
+    (tool) => expect(step(tool, {})).toBe(false),
+  )
 
   it.each(words('press_key key send_keys keyboard'))('by a moving key of the tool %s', (tool) => {
     expect(step(tool, { key: 'Tab' })).toBe(true)

@@ -71,19 +71,19 @@ describe('a child', () => {
   })
 
   it.each([
-    ['usd', 2.5e9, '2.5000 of 2.5000 US dollars'],
-    ['tokens', 120, '120 of 100 tokens'],
-    ['ms', 61_000, '61 of 60 seconds'],
-    ['rounds', 9, '9 of 9 rounds'],
+    ['usd', 2.5e9, '2.5000 of 2.5000 US dollars', ' are used or reserved'],
+    ['tokens', 120, '120 of 100 tokens', ' are used or reserved'],
+    ['ms', 61_000, '61 of 60 seconds', ''],
+    ['rounds', 9, '9 of 9 rounds', ''],
   ] as const)(
     'is denied if its tree has used up its %s, and the text names the use',
-    async (unit, used, text) => {
+    async (unit, used, text, reserved) => {
       const { places } = world(refused(unit, used))
       expect(await places.denialOf(child())).toMatchObject({
         status: 'denied',
         text: `Not run: the agents of this task have used up what they share, ${text}. Start no further one. Answer with the results that you have.`,
         reason: expect.stringMatching(
-          new RegExp(`^the cap tree\\..* of its agents is reached: ${text}$`),
+          new RegExp(`^the cap tree\\..* of its agents is reached: ${text}${reserved}$`),
         ),
       })
     },

@@ -29,17 +29,17 @@ export async function awsCredentials(clock: Clock): Promise<() => Promise<AwsCre
   } = process.env
   if (accessKeyId && secretAccessKey)
     return async () => ({ accessKeyId, secretAccessKey, sessionToken })
-  let newest = await exported()
-  if (newest === undefined) throw new WeirError('settings.invalid', noCredentials)
+  const first = await exported()
+  if (first === undefined) throw new WeirError('settings.invalid', noCredentials)
+  let newest = first
   let next: Promise<Exported | undefined> | undefined
   return async () => {
-    if (newest !== undefined && newest.expiresAt - clock.now() > limits.awsCredentialsSpareMs)
-      return newest
+    if (newest.expiresAt - clock.now() > limits.awsCredentialsSpareMs) return newest
     next ??= exported()
-    newest = await next
+    newest = (await next) ?? newest
     next = undefined
-    if (newest === undefined) throw new HttpError(502, 'proxy.credentials', noCredentials)
-    return newest
+    if (newest.expiresAt > clock.now()) return newest
+    throw new HttpError(502, 'proxy.credentials', noCredentials)
   }
 }
 

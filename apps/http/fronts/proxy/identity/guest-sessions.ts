@@ -19,7 +19,7 @@ import { newest } from '../../../../../shared/lib/newest.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
 import type { ModelFormat } from '../../../../../shared/wire/proxied.ts'
 import { HttpError } from '../../../http-error.ts'
-import { signerOf } from '../aws/signed-requests.ts'
+import { clientKey } from '../client-key.ts'
 import { callsIn, historyOf } from '../sent-request.ts'
 
 /** A request of a client of this guest. */
@@ -73,8 +73,7 @@ export function guestSessions(log: Logger): GuestSessions {
   const warned = newest<true>(limits.frontSessionsMax)
 
   function ownerOf({ agent, headers }: Pick<ClientRequest, 'agent' | 'headers'>): string {
-    const sent = keyHeaders.map((name) => headerText(headers, name)).find((text) => text) ?? ''
-    const key = signerOf(sent) ?? sent
+    const { key } = clientKey((name) => headerText(headers, name))
     return createHmac('sha256', processKey)
       .update(JSON.stringify([agent, key]))
       .digest('hex')
@@ -172,9 +171,6 @@ export function guestSessions(log: Logger): GuestSessions {
     },
   }
 }
-
-/** The headers with the key of a client, in any API. */
-const keyHeaders = ['authorization', 'x-api-key', 'x-goog-api-key']
 
 function showsCalls({ api, body }: ClientRequest): boolean {
   return callsIn(api, historyOf(api, body)).length > 0

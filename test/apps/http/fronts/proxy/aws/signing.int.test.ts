@@ -191,6 +191,20 @@ describe('the credentials of the proxy', () => {
     ])
   })
 
+  it('are used to their end while the command fails', async () => {
+    const clock = fakeClock('2026-03-04T05:06:07Z')
+    const end = clock.now() + 60_000
+    installAws(
+      `if [ "$(wc -l < '${folder}/asked')" = 1 ]; then ${printed('FIRST', new Date(end).toISOString())}; else exit 255; fi`,
+    )
+    const sign = await signerForAws('us-east-1', clock)
+    const url = new URL('https://bedrock-runtime.us-east-1.amazonaws.com/model/m/converse')
+    const request = { method: 'POST', headers: [], body: Buffer.from('{}') }
+    expect(String(await sign(url, request))).toContain('Credential=FIRST/')
+    clock.advance(60_000)
+    await expect(sign(url, request)).rejects.toMatchObject({ code: 'proxy.credentials' })
+  })
+
   it.each([
     ['there are none', 'exit 255'],
     ['the command prints something other', 'echo secret; exit 0'],

@@ -204,21 +204,27 @@ describe('a client is not reported', () => {
   })
 })
 
-it('two clients with one first text and fixed call ids are two conversations', async () => {
-  const guard = scriptedGuard()
-  proxy = await proxied(guard, (request, response) => {
-    begin(request, response)
-    response.end(piecesOf(request, { calls: [{ id: 'call_1', args: '{"cmd":"ls"}' }] }).join(''))
-  })
-  const { url, settled } = proxy
-  const agents = ['Bearer one', 'Bearer two'].map((authorization) =>
-    rawAgent(url, rawApis.chat, { headers: { authorization } }),
-  )
-  for (const agent of [...agents, ...agents]) {
-    await agent.step()
-    await settled()
-  }
-  const [one, two, ...later] = guard.asked.map(({ id }) => id)
-  expect(one).not.toBe(two)
-  expect(later).toEqual([one, one, two, two])
-})
+it.each([
+  { name: 'authorization', keys: ['Bearer one', 'Bearer two'] },
+  { name: 'api-key', keys: ['one', 'two'] },
+])(
+  'two clients with one first text and fixed call ids are two conversations ($name)',
+  async ({ name, keys }) => {
+    const guard = scriptedGuard()
+    proxy = await proxied(guard, (request, response) => {
+      begin(request, response)
+      response.end(piecesOf(request, { calls: [{ id: 'call_1', args: '{"cmd":"ls"}' }] }).join(''))
+    })
+    const { url, settled } = proxy
+    const agents = keys.map((key) =>
+      rawAgent(url, rawApis.chat, { headers: { authorization: '', [name]: key } }),
+    )
+    for (const agent of [...agents, ...agents]) {
+      await agent.step()
+      await settled()
+    }
+    const [one, two, ...later] = guard.asked.map(({ id }) => id)
+    expect(one).not.toBe(two)
+    expect(later).toEqual([one, one, two, two])
+  },
+)
