@@ -200,6 +200,8 @@ export function createThreads({
   const histories = historyReader()
   /** The last round of each conversation whose results an answered request has shown. */
   const shownUpTo = newest<string>(limits.guestsOpenMax)
+  /** The last round of each conversation whose calls have ended their reservations, and its results. */
+  const endedUpTo = newest<string>(limits.guestsOpenMax)
   /** The last requests of each conversation, the newest last. */
   const reserved = newest<Reserved[]>(limits.guestsOpenMax)
 
@@ -340,6 +342,15 @@ export function createThreads({
       }
     }
 
+    /** A repeated request ends nothing again: a later round may have a call with the same id. */
+    async function endPlaces(of: GuestPlaces, round: HistoryRound | undefined): Promise<void> {
+      const results = round?.results ?? []
+      const shown = `${round?.key} ${results.length}`
+      if (endedUpTo.get(id) === shown) return
+      endedUpTo.set(id, shown)
+      for (const result of results) await of.ended(id, result)
+    }
+
     /** Keeps FRONT-5. */
     async function withStops(verdicts: CallVerdict[], round: DecidedRound): Promise<CallVerdict[]> {
       if (allowedIn(verdicts).length === 0) return verdicts
@@ -405,8 +416,7 @@ export function createThreads({
           keys: history.former.rounds.map(({ key }) => key),
           results: history.former.rounds.slice(-1).flatMap(resultsIn),
         }
-        if (places !== undefined)
-          for (const result of history.rounds.at(-1)?.results ?? []) await places.ended(id, result)
+        if (places !== undefined) await endPlaces(places, history.rounds.at(-1))
         const place = turnIn(history)
         const silence = silenceIn(place)
         const unseen = silence && roundKey(silence.words, silence.n)

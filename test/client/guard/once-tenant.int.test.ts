@@ -80,6 +80,19 @@ describe('a guest whose tool must not run twice in its tenant', () => {
     expect(denial).not.toContain('4711')
   })
 
+  it('keeps the values of a call with the id of a failed one while a client repeats its request', async () => {
+    await open()
+    const failed = saidCall('pay', { invoice: 17 }, { id: 'c0', result: 'no', isError: true })
+    const thread = guard.conversation('a')
+    expect(await verdictOn('a', pay(17))).toBe('allow')
+    await thread.beforeModel(asked([failed]))
+    const [again] = await thread.afterModel(answerOf(asked([failed]), pay(18)))
+    expect(again?.verdict).toBe('allow')
+    await thread.beforeModel(asked([failed]))
+    expect(await verdictOn('b', pay(17))).toBe('allow')
+    expect(await verdictOn('c', pay(18))).toContain('no result yet')
+  })
+
   it('frees the values of a call that its tree denies', async () => {
     await open({ tree: lowestTreeCaps(null, { depth: 1 }) })
     await guard.conversation('s').beforeModel(asked())
