@@ -20,6 +20,7 @@ import type { Call, Declaration, Policy, ResultStatus } from '../../../shared/co
 import { lineOf, type Placed, treeOf } from '../../../shared/contract/tree.ts'
 import { hostNamed } from '../../../shared/hosts/hosts.ts'
 import { touch } from '../../../shared/lib/recency.ts'
+import { occurrences } from '../../../shared/lib/text/occurrences.ts'
 import type { Child, ChildPlaces } from '../../../shared/runtime/budgets/child-places.ts'
 import type { OnceValues } from '../../../shared/runtime/budgets/once-values.ts'
 import type { SentRound } from '../front.ts'
@@ -36,13 +37,16 @@ export type GuestPlaces = {
       sent: Pick<SentRound, 'response' | 'declarations'>
     },
   ): Promise<ReadonlyMap<number, CallEnding>>
-  /** The agent of the call goes on under this conversation. Its place comes back when that ends. */
+  /** The agent of the call, the first one of its id, goes on under this conversation. Its place comes back when that ends. */
   goesOn(of: ConversationId, callId: string, child: ConversationId): void
   /** The call has its result. */
-  ended(of: ConversationId, result: { callId: string; status: ResultStatus }): Promise<void>
+  ended(of: ConversationId, result: CallName & { status: ResultStatus }): Promise<void>
   /** The turn of a child has ended. */
   childEnded(of: ConversationId): Promise<void>
 }
+
+/** `nth`: as in a GuestResult, because an agent may give one id to several calls of a round. */
+type CallName = { callId: string; nth?: number }
 
 export type GuestPlacesOptions = {
   children: ChildPlaces
@@ -59,7 +63,7 @@ export function guestPlaces({ children, once, policy }: GuestPlacesOptions): Gue
   const held = new Map<string, Pick<Child, 'round' | 'name'>>()
   const heldValues = new Map<string, CallId>()
 
-  async function denialAsChild(call: CallId, callId: string): Promise<CallEnding | undefined> {
+  async function denialAsChild(call: CallId, called: CallName): Promise<CallEnding | undefined> {
     const { conversation } = call
     const { tree: caps, parent } = await policy(conversation)
     if (caps === null) return undefined
@@ -68,21 +72,21 @@ export function guestPlaces({ children, once, policy }: GuestPlacesOptions): Gue
     const depth = lineOf(placed).length
     const forMs = limits.toolTimeoutMsMax
     const denial = await children.denialOf({ ...own, tree: guestTree(placed), depth, caps, forMs })
-    if (denial === undefined) touch(held, keyOf(conversation, callId), own, limits.guestsOpenMax)
+    if (denial === undefined) touch(held, keyOf(conversation, called), own, limits.guestsOpenMax)
     return denial
   }
 
   async function denialAsEqual(
     id: CallId,
-    call: Call,
-    declaration: Declaration,
+    called: CallName,
+    { call, declaration }: { call: Call; declaration: Declaration },
   ): Promise<CallEnding | undefined> {
     const { guards } = await policy(id.conversation)
     if (!once.concerns({ declaration, guards })) return undefined
     const forMs = limits.toolTimeoutMsMax
     const values = { declaration, arguments: argumentText(call), guards, forMs }
     const denial = await once.denialOf({ ...id, ...values })
-    const key = keyOf(id.conversation, call.id)
+    const key = keyOf(id.conversation, called)
     if (denial === undefined) touch(heldValues, key, id, limits.guestsOpenMax)
     return denial
   }
@@ -92,8 +96,8 @@ export function guestPlaces({ children, once, policy }: GuestPlacesOptions): Gue
     if (own !== undefined) await children.giveBack(own)
   }
 
-  const ended: GuestPlaces['ended'] = async (of, { callId, status }) => {
-    const key = keyOf(of, callId)
+  const ended: GuestPlaces['ended'] = async (of, { status, ...called }) => {
+    const key = keyOf(of, called)
     await leaveTree(key)
     const values = taken(heldValues, key)
     if (values !== undefined) await once.ended(values, status)
@@ -103,26 +107,28 @@ export function guestPlaces({ children, once, policy }: GuestPlacesOptions): Gue
     async denialsIn(verdicts, { host, inTree, sent, ...place }) {
       const denials = new Map<number, CallEnding>()
       const starting = hostNamed(host)?.starts?.tools ?? []
+      const nthOf = occurrences()
       for (const [ordinal, { callId, name, verdict }] of verdicts.entries()) {
+        const called = { callId, nth: nthOf(callId) }
         if (verdict !== 'allow' || inTree.has(ordinal)) continue
         const id = { ...place, ordinal }
         const call = sent.response.calls[ordinal]
         const declaration = sent.declarations.find((one) => one.name === name)
         const equal =
           call && declaration && onceRuleOf(declaration)?.within === 'tenant'
-            ? await denialAsEqual(id, call, declaration)
+            ? await denialAsEqual(id, called, { call, declaration })
             : undefined
         const denial =
-          equal ?? (starting.includes(name) ? await denialAsChild(id, callId) : undefined)
+          equal ?? (starting.includes(name) ? await denialAsChild(id, called) : undefined)
         if (denial === undefined) continue
         denials.set(ordinal, denial)
-        if (equal === undefined) await ended(place.conversation, { callId, status: 'skipped' })
+        if (equal === undefined) await ended(place.conversation, { ...called, status: 'skipped' })
       }
       return denials
     },
 
     goesOn(of, callId, child) {
-      const own = taken(held, keyOf(of, callId))
+      const own = taken(held, keyOf(of, { callId }))
       if (own !== undefined) touch(held, keyOf(child), own, limits.guestsOpenMax)
     },
 
@@ -138,6 +144,6 @@ function taken<Value>(held: Map<string, Value>, key: string): Value | undefined 
   return value
 }
 
-function keyOf(of: ConversationId, callId?: string): string {
-  return JSON.stringify([of, callId])
+function keyOf(of: ConversationId, call?: CallName): string {
+  return JSON.stringify(call === undefined ? [of] : [of, call.callId, call.nth ?? 0])
 }

@@ -93,6 +93,18 @@ describe('a guest whose tool must not run twice in its tenant', () => {
     expect(await verdictOn('c', pay(18))).toContain('no result yet')
   })
 
+  it('frees the values of the failed one of two calls with one id', async () => {
+    await open()
+    const both = { ...pay(17), calls: [17, 18].flatMap((invoice) => pay(invoice).calls) }
+    const thread = guard.conversation('a')
+    await thread.beforeModel(asked())
+    const verdicts = await thread.afterModel(answerOf(asked(), both))
+    expect(verdicts.map(({ verdict }) => verdict)).toEqual(['allow', 'allow'])
+    await thread.reportResults([{ callId: 'c0', nth: 0, status: 'error', text: 'no' }])
+    expect(await verdictOn('b', pay(17))).toBe('allow')
+    expect(await verdictOn('c', pay(18))).toContain('no result yet')
+  })
+
   it('frees the values of a call that its tree denies', async () => {
     await open({ tree: lowestTreeCaps(null, { depth: 1 }) })
     await guard.conversation('s').beforeModel(asked())
