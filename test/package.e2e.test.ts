@@ -489,6 +489,7 @@ const besideFrameworks = [
   '@hono/node-server',
   '@langchain/openai',
   'hono',
+  'jose',
   'openai',
   'standardwebhooks',
 ]
