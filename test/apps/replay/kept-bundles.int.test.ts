@@ -128,7 +128,7 @@ describe('a changed decision', () => {
       'caps.rounds=4',
       'loop.identicalSuccesses=2',
     )
-    expect(change).toMatchObject({ round: 2, is: { rule: 'identical-success@6' } })
+    expect(change).toMatchObject({ round: 2, is: { rule: 'identical-success@7' } })
   })
 
   it('can come from a rule in shadow', async () => {
