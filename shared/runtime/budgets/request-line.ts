@@ -13,6 +13,8 @@ import type { ModelLimits, SlotReserved, SlotSettled } from '../../contract/mess
 import type { Milliseconds } from '../../lib/clock.ts'
 
 const minuteMs: Milliseconds = 60_000
+/** An overload with a shorter wait gathers no requests, so it holds no other one back. */
+const briefMs: Milliseconds = 1000
 /** So clocks and networks that are a second apart put no further request into a provider's minute. */
 const usedShare = 0.98
 /** The part of `tokensPerMinute` that the first request counts until its answer is counted. */
@@ -257,8 +259,9 @@ function settle(line: RequestLine, record: SlotSettled, time: Milliseconds): voi
     line.accepted.delete(attempt)
     if (tokens === null && running !== undefined) countTokens(line, -running.tokens, time)
   }
-  if (refusedBy !== null || waitMs > 0) {
-    const wait = Math.min(Math.max(0, waitMs), limits.retryAfterMsMax)
+  const wait = Math.min(Math.max(0, waitMs), limits.retryAfterMsMax)
+  const isBrief = refusedBy === 'overload' && wait < briefMs && line.pace === undefined
+  if (!isBrief && (refusedBy !== null || wait > 0)) {
     line.closedUntil = Math.max(line.closedUntil, time + wait)
     line.probes = true
     line.pace = paceAfter(line, { refusedBy, sentAt: running?.at ?? 0 }, time)

@@ -117,10 +117,26 @@ describe('a provider that refuses a request', () => {
 
   it('counts as free again after enough accepted requests', () => {
     const line = emptyLine()
-    settle(line, 'refused', t0, { refusedBy: 'overload', waitMs: 0 })
-    expect(isUnderPressure(line, t0 + 1000)).toBe(true)
+    settle(line, 'refused', t0, { refusedBy: 'overload', waitMs: 1000 })
+    expect(isUnderPressure(line, t0 + 1999)).toBe(true)
     expect(isUnderPressure(line, t0 + 100_000)).toBe(false)
     expect(isIdle(line, t0 + 100_000)).toBe(true)
+  })
+
+  it('holds no other request back if it is overloaded and names a wait below a second', () => {
+    const line = emptyLine()
+    settle(line, 'refused', t0, { refusedBy: 'overload', waitMs: 999 })
+    expect(isUnderPressure(line, t0)).toBe(false)
+    expect(isIdle(line, t0)).toBe(true)
+  })
+
+  it('halves a pace that is in force with each overload', () => {
+    const line = emptyLine()
+    settle(line, 'first', t0, { refusedBy: 'overload', waitMs: 1000 })
+    const later = t0 + 1000 + 2 * limits.slotPaceDoublesMs
+    reserve(line, 'second', later)
+    settle(line, 'second', later, { refusedBy: 'overload', waitMs: 0 })
+    expect(line.pace).toMatchObject({ kind: 'rising', perMinute: 2 * limits.slotPaceMin })
   })
 
   it('holds requests too if its headers show an exhausted limit', () => {
