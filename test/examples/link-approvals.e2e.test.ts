@@ -1,8 +1,7 @@
 // The program that sends links, as a user runs it, between a real server of Weir and a stand-in of sendmail.
 
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -13,7 +12,7 @@ import { createApiKey } from '../../apps/http/edge/access/api-keys.ts'
 import { call, says } from '../../client/testing/testing.ts'
 import { defineTool } from '../../client/weir.ts'
 import { consoleServer } from '../apps/http/console/console-server.ts'
-import { compiled } from '../support/compiled.ts'
+import { exampleProgram } from '../support/example-program.ts'
 
 let folder = ''
 beforeEach(() => {
@@ -110,28 +109,8 @@ async function losing(weir: string) {
   }
 }
 
-async function program(environment: Record<string, string>) {
-  let text = readFileSync(new URL('link-approvals.ts', import.meta.url), 'utf8')
-  for (const name of ['jose', 'standardwebhooks'])
-    text = text.replace(`'${name}'`, `'${import.meta.resolve(name)}'`)
-  const file = join(folder, 'link-approvals.mts')
-  const listening =
-    "listen(0, '127.0.0.1', function () { console.log('port', this.address().port) })"
-  writeFileSync(file, text.replace('listen(3000)', listening))
-  const child = spawn(process.execPath, [file], {
-    env: { PATH: process.env.PATH, ...compiled, ...environment },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const [printed] = await once(child.stdout, 'data')
-  return {
-    url: `http://127.0.0.1:${/port (\d+)/.exec(String(printed))?.[1]}`,
-    async [Symbol.asyncDispose]() {
-      const exited = once(child, 'exit')
-      child.kill('SIGKILL')
-      await exited
-    },
-  }
-}
+const program = (environment: Record<string, string>) =>
+  exampleProgram('link-approvals', { folder, packages: ['jose', 'standardwebhooks'], environment })
 
 const secret = Buffer.alloc(32, 7).toString('base64')
 const linkSecret = 'of the test, with more than 32 bytes'

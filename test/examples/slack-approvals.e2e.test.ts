@@ -1,9 +1,8 @@
 // The program that asks Slack, as a user runs it, between a real server of Weir and a stand-in of Slack.
 
-import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -15,7 +14,7 @@ import { createApiKey } from '../../apps/http/edge/access/api-keys.ts'
 import { call, says } from '../../client/testing/testing.ts'
 import { defineTool } from '../../client/weir.ts'
 import { consoleServer } from '../apps/http/console/console-server.ts'
-import { compiled } from '../support/compiled.ts'
+import { exampleProgram } from '../support/example-program.ts'
 
 let folder = ''
 beforeEach(() => {
@@ -69,27 +68,8 @@ async function standIn() {
   }
 }
 
-async function program(environment: Record<string, string>) {
-  const source = readFileSync(new URL('slack-approvals.ts', import.meta.url), 'utf8')
-  const file = join(folder, 'slack-approvals.mts')
-  const text = source.replace("'standardwebhooks'", `'${import.meta.resolve('standardwebhooks')}'`)
-  const listening =
-    "listen(0, '127.0.0.1', function () { console.log('port', this.address().port) })"
-  writeFileSync(file, text.replace('listen(3000)', listening))
-  const child = spawn(process.execPath, [file], {
-    env: { PATH: process.env.PATH, ...compiled, ...environment },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const [printed] = await once(child.stdout, 'data')
-  return {
-    url: `http://127.0.0.1:${/port (\d+)/.exec(String(printed))?.[1]}`,
-    async [Symbol.asyncDispose]() {
-      const exited = once(child, 'exit')
-      child.kill('SIGKILL')
-      await exited
-    },
-  }
-}
+const program = (environment: Record<string, string>) =>
+  exampleProgram('slack-approvals', { folder, packages: ['standardwebhooks'], environment })
 
 const signingSecret = 'of the test'
 const secret = Buffer.alloc(32, 7).toString('base64')
