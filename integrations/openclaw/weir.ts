@@ -39,7 +39,7 @@ const start = { timeoutMs: 150_000 }
 /** Its own parts are known by this name inside OpenClaw only. */
 const harness: string = 'openclaw/plugin-sdk/agent-harness'
 
-/** A call of no known session or run is a session of its own, so no foreign one has its calls. */
+/** A call without a known session or run is alone in a session, so no foreign session has its calls. */
 const placeOf = ({ runId: turn, sessionId: session = turn ?? randomUUID() }: Context) => {
   return { session, turn }
 }
