@@ -18,7 +18,6 @@ import type { CallEvidence } from '../evidence/evidence.ts'
 import { subjectOf } from '../evidence/subject.ts'
 import { addMatch, emptyStreak, found, type Streak, weightiest } from '../ladder.ts'
 import { isEmptyHanded } from '../meaning/empty-handed.ts'
-import { type Question, questionOf } from '../meaning/question.ts'
 import { wordingOf } from '../meaning/wording.ts'
 import { batchRoundsMax, sameAnswerRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
@@ -30,40 +29,28 @@ type AnswerStreak = Streak & { rounds: number; calls: Set<string>; lines: Readon
   reworded: number
 }
 type Streaks = Map<string, AnswerStreak>
-/**
- * The newest questions in a row with one answer. `shared`: the words that all of them have. `last`:
- * those of the newest one.
- */
-type Asked = Streak & { answer: string; rounds: number; shared: string[]; last: string[] }
 /** `opaque`: those of tools with unknown effect. */
-type Memory = { reads: Streaks; opaque: Streaks; asked: Asked | undefined }
+type Memory = { reads: Streaks; opaque: Streaks }
 
 export const sameAnswer: Rule<Memory> = {
   name: 'same-answer',
-  version: 10,
+  version: 11,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description: 'Reworded calls keep getting the same answer.',
   firesWhen:
-    'calls in new words get one answer for the 8th time, or for the 16th if each is about another file, host or id. A question to a person or an agent in other words: the 8th. Searches without hits and without a common word, and a long answer of a tool with unknown effect: the 16th',
+    'calls in new words get one answer for the 8th time, or for the 16th if each is about another file, host or id. Searches without hits and without a common word, and a long answer of a tool with unknown effect: the 16th',
   endedBy:
     'an answer that is new in the turn, or a change; for a tool with unknown effect only the answer',
   sentence: 'kept rewording a call with the same result',
-  initial: () => ({ reads: new Map(), opaque: new Map(), asked: undefined }),
+  initial: () => ({ reads: new Map(), opaque: new Map() }),
 
   judge(turn, { round, calls, news }, { loop }) {
     const { reads: memory, opaque } = turn
     if (news.text) memory.clear()
     if (news.answer) opaque.clear()
     const findings: Finding[] = []
-    if (turn.asked !== undefined && news.answer && !calls.some(questionOf)) turn.asked = undefined
     for (const call of calls) {
-      const question = questionOf(call)
-      const repeated = question && countQuestion(turn, question, call, round)
-      if (repeated !== undefined && repeated.rounds >= sameAnswerRoundsMax(loop)) {
-        findings.push(finding(repeated, call))
-        continue
-      }
       const meaning = meaningOf(call)
       if (meaning === 'nothing') continue
       if (meaning === 'page') {
@@ -135,32 +122,6 @@ function countWording(streak: AnswerStreak, wording: string[], call: CallEvidenc
   return streak.reworded
 }
 
-/** Undefined: this round is already counted. A question that differs in a third of its words is a batch. */
-function countQuestion(
-  memory: Memory,
-  { words, answer }: Question,
-  call: CallEvidence,
-  round: number,
-): Asked | undefined {
-  const known = memory.asked?.answer === answer ? memory.asked : undefined
-  if (known?.round === round) return undefined
-  const { last, shared } = known ?? { last: [], shared: words }
-  const isBatch = 3 * differ(words, last) <= words.length && 3 * differ(last, words) <= last.length
-  const kept = shared.filter((word) => words.includes(word))
-  const isSame = known !== undefined && kept.length >= 2
-  const asked = isSame ? known : { ...emptyStreak(), answer, rounds: 0, shared: words, last: words }
-  if (isSame && isBatch) return undefined
-  Object.assign(asked, { shared: isSame ? kept : words, last: words })
-  addMatch(asked, call)
-  asked.rounds += 1
-  memory.asked = asked
-  return asked
-}
-
-function differ(words: string[], others: string[]): number {
-  return words.filter((word) => !others.includes(word)).length
-}
-
 /** The first lines of an answer. */
 function linesOf(text: string): ReadonlySet<string> {
   const head = text.slice(0, linesCharactersMax)
@@ -196,11 +157,7 @@ function meaningOf({
 const shortAnswerMin = 8
 const longAnswerMin = 64
 
-function finding(
-  streak: Asked | AnswerStreak,
-  call: CallEvidence,
-  why = texts.sameAnswer,
-): Finding {
+function finding(streak: AnswerStreak, call: CallEvidence, why = texts.sameAnswer): Finding {
   return found(streak, {
     key: `${call.tool} → ${call.shown.outcome}`,
     reason: `${call.tool} gave the same answer in ${streak.rounds} rounds with different arguments: ${call.shown.outcome}`,

@@ -8,6 +8,8 @@ import { renamedLoops } from './renamed-loops.ts'
 import { renamedWork } from './renamed-work.ts'
 import { rewordedLoops } from './reworded-loops.ts'
 import { rewordedWork } from './reworded-work.ts'
+import { treeLoops } from './tree-loops.ts'
+import { treeWork } from './tree-work.ts'
 import { slowLoops, variedLoops } from './varied-loops.ts'
 
 export const built: Scenario[] = [
@@ -16,8 +18,10 @@ export const built: Scenario[] = [
   ...hostLoops,
   ...renamedLoops,
   ...rewordedLoops,
+  ...treeLoops,
   ...honestWork,
   ...hostWork,
   ...renamedWork,
   ...rewordedWork,
+  ...treeWork,
 ]

@@ -5,7 +5,7 @@ import { encryptedBus } from '../../../../shared/bus/encryption/encrypted-bus.ts
 import { createEncryption } from '../../../../shared/bus/encryption/encryption.ts'
 import { messageOf } from '../../../../shared/codec/message-of.ts'
 import type { Bus } from '../../../../shared/contract/bus.ts'
-import { topicSpecs } from '../../../../shared/contract/topology.ts'
+import { topicSpecs } from '../../../../shared/contract/retention.ts'
 import { toRecord } from '../../../../shared/runtime/record.ts'
 import { newName } from '../contract-world.ts'
 import { kafkaWorld } from '../kafka/kafka-world.ts'
