@@ -7,14 +7,15 @@
 //     result. The import reports it.
 // PLAYED-3. The open end of a transcript stays open: calls without results stay unanswered. The
 //     next turn cancels a turn without an end.
-// PLAYED-4. There is no clock: each step is one millisecond later, and all outputs of a step have
-//     the same time, as in a log.
+// PLAYED-4. There is no clock: a response comes two seconds after the one before it, because an
+//     unknown pace must not look hasty. Any other step is one millisecond later.
 
 import { accumulator } from '../../services/accumulator/reducer.ts'
 import { conversation as conversationStage } from '../../services/conversation/reducer.ts'
 import { executor } from '../../services/executor/reducer.ts'
 import type { ToolTask } from '../../services/executor/tasks.ts'
 import { type AttemptTask, llmGateway } from '../../services/llm-gateway/reducer.ts'
+import { unknownPaceMs } from '../../services/loop-detector/patience.ts'
 import { loopDetector } from '../../services/loop-detector/reducer.ts'
 import { validator } from '../../services/validator/reducer.ts'
 import { codec } from '../../shared/codec/codec.ts'
@@ -127,6 +128,7 @@ function playOf(
       const response = task === undefined ? undefined : left.shift()
       if (task !== undefined && response !== undefined) {
         rounds.set(task.request.round, response)
+        log.now += unknownPaceMs
         answer(player, { ...task, response, declared: declarations, policy: settings.policy })
         isMoving = true
       }

@@ -8,6 +8,7 @@ import {
   listAt,
   objectAt,
   textOr,
+  timeOf,
 } from '../../transcript/json-fields.ts'
 import { callPiece, leftOut, modelPiece } from '../../transcript/pieces.ts'
 import { recordedMessages } from '../../transcript/recorded-messages.ts'
@@ -125,9 +126,11 @@ function endedOf({ input, output, cached, thoughts, tool }: Json): Piece {
 }
 
 /** The list can have the results of all calls of its response. */
-function resultOf({ id, name, result, status }: Json, where: string): Piece[] {
+function resultOf(call: Json, where: string): Piece[] {
+  const { id, name, result, status, timestamp } = call
   if (result === undefined || result === null) return []
   const isError = status === 'error' || status === 'cancelled'
+  const time = timeOf(timestamp)
   if (!Array.isArray(result))
     return [
       {
@@ -137,11 +140,12 @@ function resultOf({ id, name, result, status }: Json, where: string): Piece[] {
         text: jsonTextOf(result),
         isError,
         where,
+        ...time,
       },
     ]
   return piecesOfContent({ role: 'user', parts: result }, where).flatMap((piece) =>
     piece.kind === 'result' && (piece.id === id || piece.id === '')
-      ? [{ ...piece, id: jsonText(id), isError: isError || piece.isError }]
+      ? [{ ...piece, ...time, id: jsonText(id), isError: isError || piece.isError }]
       : [],
   )
 }

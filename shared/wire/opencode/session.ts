@@ -2,7 +2,14 @@
 // sub-agent is a session that names its parent.
 
 import { isObject, jsonText, objectIn } from '../../lib/json/json-object.ts'
-import { argumentTextAt, listAt, objectAt, textAt, textOr } from '../../transcript/json-fields.ts'
+import {
+  argumentTextAt,
+  listAt,
+  objectAt,
+  textAt,
+  textOr,
+  timeOf,
+} from '../../transcript/json-fields.ts'
 import { callPiece, endedPiece, leftOut, modelPiece } from '../../transcript/pieces.ts'
 import { recordedMessages } from '../../transcript/recorded-messages.ts'
 import { type Piece, responseWith } from '../../transcript/transcript.ts'
@@ -133,7 +140,6 @@ function toolPart(part: Json, where: string): { call: Piece; results: Piece[] } 
   if (status !== 'completed' && status !== 'error') return { call, results: [] }
   const exitCode = isObject(metadata) ? metadata.exit : undefined
   const hasFailed = typeof exitCode === 'number' && exitCode !== 0
-  const ended = isObject(time) ? time.end : undefined
   return {
     call,
     results: [
@@ -143,7 +149,7 @@ function toolPart(part: Json, where: string): { call: Piece; results: Piece[] } 
         text: textOr(status === 'error' ? error : output),
         isError: status === 'error' || missing !== undefined || hasFailed,
         where,
-        ...(typeof ended === 'number' && { at: ended }),
+        ...timeOf(isObject(time) ? time.end : undefined),
       },
     ],
   }

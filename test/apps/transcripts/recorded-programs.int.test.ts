@@ -158,6 +158,7 @@ describe('a session of Gemini CLI', () => {
     name: 'run_shell_command',
     args: { command },
     status,
+    timestamp: '2026-11-30T10:29:39.000Z',
     result: [{ functionResponse: { id, name: 'run_shell_command', response: { output } } }],
   })
   const tokens = { input: 100, output: 20, cached: 60, thoughts: 5, tool: 0, total: 125 }
@@ -197,6 +198,7 @@ describe('a session of Gemini CLI', () => {
     expect(responses[0]).toMatchObject({
       model: { name: 'gemini-2.5-pro', provider: 'google' },
       usage: { inputTokens: 40, outputTokens: 25, cacheReadTokens: 60 },
+      calls: [{ result: { at: Date.UTC(2026, 10, 30, 10, 29, 39) } }, {}],
     })
   })
 
