@@ -396,7 +396,12 @@ function reported(
   const { ordinal } = call
   const result = resultWith(ordinal, ending)
   const id = { conversation, turn, round, ordinal }
-  return [{ to: 'tools', message: { type: 'outcome', ...id, try: 1, owner: guestOwner, result } }]
+  return [
+    {
+      to: 'tools',
+      message: { type: 'outcome', ...id, try: 1, owner: guestOwner, result, goesOn: false },
+    },
+  ]
 }
 
 type GuestEnding = CallEnding & Partial<Pick<CallResult, 'durationMs'>>

@@ -295,7 +295,10 @@ function createJobEnds({ owner, writes: { write, track }, runs }: JobEndsOptions
     track(
       sent.then(
         (isSent) =>
-          isSent && write('self', [{ type: 'outcome', ...tryIdOf(task), owner, result: null }]),
+          isSent &&
+          write('self', [
+            { type: 'outcome', ...tryIdOf(task), owner, result: null, goesOn: false },
+          ]),
       ),
     )
   }
