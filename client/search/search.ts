@@ -11,7 +11,12 @@ import type { PartitionEnds, StoredRecord } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { HistoryEntry } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
-import { historyPrefix, historyRound, titledConversation } from '../../shared/contract/topology.ts'
+import {
+  forkedConversation,
+  historyPrefix,
+  historyRound,
+  titledConversation,
+} from '../../shared/contract/topology.ts'
 import { type Clock, systemClock } from '../../shared/lib/clock.ts'
 import { pause } from '../../shared/lib/pause.ts'
 import { distinctRules, redactionRules } from '../../shared/runtime/redaction/agent-redaction.ts'
@@ -179,10 +184,10 @@ export function openSearch(
     }
   }
 
-  /** Not the pieces of files, summaries and origins, and no turn that is only context in a bundle. */
+  /** Not the pieces of files and summaries, and no turn that is only context in a bundle. */
   function isIndexed({ key }: StoredRecord): boolean {
     const id = historyRound(key)
-    if (id === undefined) return titledConversation(key) !== undefined
+    if (id === undefined) return (titledConversation(key) ?? forkedConversation(key)) !== undefined
     return log.bundle === undefined || !contextIn(id.conversation, log.bundle)(id.turn)
   }
 
