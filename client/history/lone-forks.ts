@@ -5,7 +5,7 @@ import { messageOf } from '../../shared/codec/message-of.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import {
-  forkedConversation,
+  historyConversation,
   historyPrefix,
   historyRound,
   originKey,
@@ -16,6 +16,12 @@ import { titleIn } from './histories.ts'
 import { newestRecords } from './newest-records.ts'
 import type { ReadableLog } from './readable-log.ts'
 import { type ConversationSummary, summaryOfViews } from './summary.ts'
+
+/** The conversation of a key of origins. Undefined: another key. */
+export function forkedConversation(key: string): ConversationId | undefined {
+  const conversation = historyConversation(key)
+  return conversation !== undefined && key === originKey(conversation) ? conversation : undefined
+}
 
 /** `since`: the walk ends at older records. `isKnown`: a conversation with activity. */
 export type LoneForksAsked = {

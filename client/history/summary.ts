@@ -41,8 +41,7 @@ export type ConversationSummary = {
   /**
    * The end of the last turn. open: it still runs. ended: Weir has ended it, and a guest may go on.
    * unknown: its end is no longer in the log. For a conversation without a turn: the end of its last
-   * message; unjudged: it only counts requests that passed unjudged; forked: it is a fork whose own
-   * turns are still to come.
+   * message. Without a message: unjudged, if it only counts requests that passed unjudged, or forked.
    */
   last: Omit<Ending, 'outcome'> & { outcome: Ending['outcome'] | OutcomeWithoutEnd }
 }

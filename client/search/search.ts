@@ -11,12 +11,7 @@ import type { PartitionEnds, StoredRecord } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { HistoryEntry } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
-import {
-  forkedConversation,
-  historyPrefix,
-  historyRound,
-  titledConversation,
-} from '../../shared/contract/topology.ts'
+import { historyPrefix, historyRound, titledConversation } from '../../shared/contract/topology.ts'
 import { type Clock, systemClock } from '../../shared/lib/clock.ts'
 import { pause } from '../../shared/lib/pause.ts'
 import { distinctRules, redactionRules } from '../../shared/runtime/redaction/agent-redaction.ts'
@@ -30,6 +25,7 @@ import {
 } from '../../shared/view/filter/turn-filter.ts'
 import type { TurnView } from '../../shared/view/turn-view.ts'
 import { contextIn } from '../history/context-turns.ts'
+import { forkedConversation } from '../history/lone-forks.ts'
 import { endsOf, type ReadableLog } from '../history/readable-log.ts'
 import type { ConversationSummary } from '../history/summary.ts'
 import { clearIndex, inMemory, openIndexFile, purgeStep, removalsIn } from './index-file.ts'

@@ -16,17 +16,14 @@ import type { RoundId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { HistoryEntry, Message } from '../../shared/contract/messages.ts'
 import { tenantOf } from '../../shared/contract/tenant.ts'
-import {
-  forkedConversation,
-  historyRound,
-  titledConversation,
-} from '../../shared/contract/topology.ts'
+import { historyRound, titledConversation } from '../../shared/contract/topology.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import { valuesOf } from '../../shared/view/filter/turn-filter.ts'
 import { inputTokensOf, isOfMoney, usdOf } from '../../shared/view/totals.ts'
 import { addFact, beginFacts, type FactFold } from '../../shared/view/turn-facts.ts'
 import { addToTurn, beginTurn, type TurnView } from '../../shared/view/turn-view.ts'
 import { questionIn, titleIn } from '../history/histories.ts'
+import { forkedConversation } from '../history/lone-forks.ts'
 import { type IndexStatements, removeGone, statementsIn } from './index-statements.ts'
 import { storedText, valueOfText } from './stored-value.ts'
 

@@ -619,12 +619,6 @@ export function titledConversation(key: string): ConversationId | undefined {
   return conversation !== undefined && key === titleKey(conversation) ? conversation : undefined
 }
 
-/** The conversation of a key of origins. Undefined: another key. */
-export function forkedConversation(key: string): ConversationId | undefined {
-  const conversation = historyConversation(key)
-  return conversation !== undefined && key === originKey(conversation) ? conversation : undefined
-}
-
 /** The key of a piece of a content in the history: `["c","<hash>",0]`. */
 export function contentKey({
   conversation,
