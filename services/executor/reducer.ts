@@ -326,21 +326,17 @@ function onClaim(turn: Turn | undefined, message: Claim, time: Milliseconds): Re
   return { state: turn, records: offered(message, { name: open.call.name, until }) }
 }
 
-function applyOutcome(
-  claim: ClaimInForce,
-  { result, goesOn }: Outcome,
-  time: Milliseconds,
-): Output[] {
+function applyOutcome(claim: ClaimInForce, outcome: Outcome, time: Milliseconds): Output[] {
   const { turn, round, open, phase } = claim
-  if (result !== null) {
+  if (outcome.result !== null) {
     // The owner of this try knows only this try; keeps RESULTS-1.
-    const isDenied = phase.lapsed && promisesNeverRan(result.status)
-    return [finishCall(turn, round, open, isDenied ? refusedAgain : result)]
+    const isDenied = phase.lapsed && promisesNeverRan(outcome.result.status)
+    return [finishCall(turn, round, open, isDenied ? refusedAgain : outcome.result)]
   }
-  const { declaration } = phase
-  const lapsed = phase.lapsed || goesOn
-  const ending = endingOfReturned({ ...phase, lapsed }, time >= round.expiresAt)
+  phase.lapsed ||= outcome.goesOn
+  const ending = endingOfReturned(phase, time >= round.expiresAt)
   if (ending !== undefined) return [finishCall(turn, round, open, ending)]
+  const { declaration, lapsed } = phase
   const returned = (phase.returned ?? 0) + 1
   if (returned > limits.callReturnsMax) return [finishCall(turn, round, open, givenBack(lapsed))]
   const pauseMs = pauseAfter(returned)

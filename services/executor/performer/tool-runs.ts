@@ -291,14 +291,15 @@ async function report(
     text,
     reason,
     isGivenBack,
-    goesOn = false,
     contents: whole = [],
     tokens,
     guard = '',
+    ...more
   }: ToolEnding,
   durationMs: Milliseconds,
 ): Promise<boolean> {
   const { owner } = task
+  const { goesOn = false } = more
   if (isGivenBack)
     return write('self', [{ type: 'outcome', ...tryIdOf(task), owner, result: null, goesOn }])
   // Before the outcome: the next request waits for no piece.
