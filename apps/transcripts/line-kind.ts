@@ -4,7 +4,8 @@
 
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
-import { type Json, timeOf } from '../../shared/transcript/json-fields.ts'
+import type { Json } from '../../shared/transcript/json-fields.ts'
+import { timeOf } from '../../shared/transcript/recorded-messages.ts'
 import type { Piece } from '../../shared/transcript/transcript.ts'
 import type { SessionAgent, SessionFormat } from '../../shared/wire/format.ts'
 import { conversationIdIn, type IdField } from './conversation-id.ts'

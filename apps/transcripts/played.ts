@@ -15,7 +15,6 @@ import { conversation as conversationStage } from '../../services/conversation/r
 import { executor } from '../../services/executor/reducer.ts'
 import type { ToolTask } from '../../services/executor/tasks.ts'
 import { type AttemptTask, llmGateway } from '../../services/llm-gateway/reducer.ts'
-import { unknownPaceMs } from '../../services/loop-detector/patience.ts'
 import { loopDetector } from '../../services/loop-detector/reducer.ts'
 import { validator } from '../../services/validator/reducer.ts'
 import { codec } from '../../shared/codec/codec.ts'
@@ -40,7 +39,7 @@ import {
   type TranscriptResult,
   type TranscriptTurn,
 } from '../../shared/transcript/transcript.ts'
-import { madeUpSettings } from './made-up-settings.ts'
+import { madeUpSettings, unknownPaceMs } from './made-up-settings.ts'
 
 export type TranscriptPlayer = {
   /** Returns the records of a transcript in the order of writing. Their topics have no prefix. */

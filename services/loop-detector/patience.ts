@@ -29,9 +29,6 @@ export function briefRoundsMax({ identicalSuccesses }: LoopThresholds): number {
 /** Looks that are closer together, on average, are hasty: no model and tool take less time. */
 export const hastyMs: Milliseconds = 1000
 
-/** From round to round of a recorded session without times: nobody knows whether it is hasty. */
-export const unknownPaceMs: Milliseconds = 2 * hastyMs
-
 /** For a call that goes on from where the one before it ended, and whose short answer is no view. */
 export function stepRoundsMax({ identicalSuccesses }: LoopThresholds): number {
   return 2 * identicalSuccesses

@@ -1,7 +1,6 @@
 // Reads fields of foreign JSON. An error names the place, the value and the accepted values.
 
 import { codexResult } from '../contract/codex-header.ts'
-import type { Milliseconds } from '../lib/clock.ts'
 import { isObject, objectIn } from '../lib/json/json-object.ts'
 import { shown } from '../settings/mistake.ts'
 import { invalid } from './transcript.ts'
@@ -43,12 +42,6 @@ export function textAt(fields: Json, name: string, where: string): string {
 /** The text; empty: the value is none. */
 export function textOr(value: unknown): string {
   return typeof value === 'string' ? value : ''
-}
-
-/** The time of a piece, from milliseconds or ISO 8601. Empty: unknown. */
-export function timeOf(value: unknown): { at?: Milliseconds } {
-  const at = typeof value === 'string' ? Date.parse(value) : value
-  return typeof at === 'number' && Number.isFinite(at) ? { at } : {}
 }
 
 /** The first of these fields, as a text. SDKs use both `callId` and `call_id`. */

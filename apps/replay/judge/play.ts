@@ -11,7 +11,6 @@
 
 import { createHash } from 'node:crypto'
 import { finalCall, type StreamedCall } from '../../../services/accumulator/call.ts'
-import { unknownPaceMs } from '../../../services/loop-detector/patience.ts'
 import { loopDetector } from '../../../services/loop-detector/reducer.ts'
 import { validator } from '../../../services/validator/reducer.ts'
 import { errorLine } from '../../../shared/contract/call/error-line.ts'
@@ -29,6 +28,7 @@ import type {
 import { isGuest } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { createPlayer, type Player } from '../../../shared/runtime/in-memory.ts'
+import { unknownPaceMs } from '../../transcripts/made-up-settings.ts'
 import type { Scenario, SilentStep, Step, ToolStep, TraceHints } from './scenario.ts'
 
 /**

@@ -3,9 +3,9 @@
 
 import { isHostText } from '../../hosts/hosts.ts'
 import { isObject } from '../../lib/json/json-object.ts'
-import { jsonTextOf, objectAt, textOr, timeOf } from '../../transcript/json-fields.ts'
+import { jsonTextOf, objectAt, textOr } from '../../transcript/json-fields.ts'
 import { endedPiece, leftOut, modelPiece } from '../../transcript/pieces.ts'
-import { recordedMessages } from '../../transcript/recorded-messages.ts'
+import { recordedMessages, timeOf } from '../../transcript/recorded-messages.ts'
 import type { Piece } from '../../transcript/transcript.ts'
 import { piecesOfMessage as piecesOfBlocks } from '../anthropic/history.ts'
 import type { Json, SessionProgram } from '../format.ts'

@@ -3,9 +3,9 @@
 
 import { jsonIn, objectIn } from '../../lib/json/json-object.ts'
 import { finishWord } from '../../transcript/finish-reasons.ts'
-import { objectAt, textOr, timeOf } from '../../transcript/json-fields.ts'
+import { objectAt, textOr } from '../../transcript/json-fields.ts'
 import { leftOut, modelPiece } from '../../transcript/pieces.ts'
-import { recordedMessages } from '../../transcript/recorded-messages.ts'
+import { recordedMessages, timeOf } from '../../transcript/recorded-messages.ts'
 import type { Piece } from '../../transcript/transcript.ts'
 import type { Json, SessionProgram } from '../format.ts'
 import { piecesOfMessage as piecesOfChat } from '../openai-chat/history.ts'

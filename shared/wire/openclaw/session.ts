@@ -9,10 +9,9 @@ import {
   objectAt,
   textAt,
   textOr,
-  timeOf,
 } from '../../transcript/json-fields.ts'
 import { callPiece, endedPiece, leftOut, modelPiece, partText } from '../../transcript/pieces.ts'
-import { recordedMessages } from '../../transcript/recorded-messages.ts'
+import { recordedMessages, timeOf } from '../../transcript/recorded-messages.ts'
 import { type Piece, responseWith } from '../../transcript/transcript.ts'
 import type { SessionProgram } from '../format.ts'
 import { countOf } from '../token-count.ts'
@@ -73,7 +72,7 @@ function ofLastLeaf(events: readonly Json[]): readonly Json[] {
   return id === null ? events.filter((event) => kept.has(event.id)) : events
 }
 
-/** Events that no model reads, and summaries that the runtime asked for. */
+/** Events without a message for the model, and summaries of the runtime. */
 const silent = new Set([
   ...['session', 'session_info', 'model_change', 'thinking_level_change', 'custom'],
   ...['compaction', 'branch_summary', 'reset', 'label', 'leaf'],

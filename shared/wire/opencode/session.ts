@@ -8,10 +8,9 @@ import {
   objectAt,
   textAt,
   textOr,
-  timeOf,
 } from '../../transcript/json-fields.ts'
 import { callPiece, endedPiece, leftOut, modelPiece } from '../../transcript/pieces.ts'
-import { recordedMessages } from '../../transcript/recorded-messages.ts'
+import { recordedMessages, timeOf } from '../../transcript/recorded-messages.ts'
 import { type Piece, responseWith } from '../../transcript/transcript.ts'
 import type { Json, SessionProgram } from '../format.ts'
 import { countOf } from '../token-count.ts'

@@ -3,7 +3,6 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { SQLInputValue } from 'node:sqlite'
 import { zstdCompressSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { readTranscripts } from '../../../apps/transcripts/read-transcripts.ts'
@@ -426,7 +425,7 @@ function insert(db: DatabaseSync, table: string, row: Record<string, unknown>): 
   const names = Object.keys(row)
   db.prepare(
     `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
-  ).run(...(Object.values(row) as SQLInputValue[]))
+  ).run(...(Object.values(row) as (string | number | null | Uint8Array)[]))
 }
 
 describe('a session of Cline', () => {
