@@ -21,6 +21,7 @@ import type { HistoryEntry, Message } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { type TopicName, topicSpecs } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
+import { claimFolder } from '../../shared/lib/files/folder-owner.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import { readSettings } from '../../shared/settings/settings.ts'
 import { callFinished, interventionRaised, turnFinished, turnStarted } from '../support/activity.ts'
@@ -37,6 +38,7 @@ const tries = 5
 export async function benchSearch(count = conversations): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-bench-search-'))
   try {
+    claimFolder(folder) // the index is in memory in a folder of nobody
     await seed(folder, count)
     return await measured(folder, count)
   } finally {
