@@ -1,5 +1,5 @@
 // The access of the processes to the broker and to the records. In a secured run, each job has a user of
-// Kafka with the rights of its principals and no other, records are signed and encrypted, and each
+// Kafka with the rights of its principals and no other. Records are signed and encrypted, and each
 // process gets the keys of its principals. The run itself is the broker's super user.
 
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'

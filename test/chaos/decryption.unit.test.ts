@@ -32,7 +32,7 @@ function encrypted(key?: TenantKey): Buffer {
 }
 
 describe('the decryption of the checkers', () => {
-  it('reads what the key of a tenant or of a conversation encrypts, and a readable value', () => {
+  it('reads values with the key of a tenant, with that of a conversation, and without one', () => {
     const keys = readKeys(file)
     expect(decrypt(keys, place, encrypted())).toEqual({ value, encryptedWith: 'tenant' })
     keys.set(own.name, { of: 'conversation', key: own.key })

@@ -1,6 +1,6 @@
-// A rolling upgrade of the fleet as docs/upgrade.md states it, while other faults go on: the format is
-// pinned, the topics get what the new version needs, each process is replaced, and the new format comes in
-// force. The clients of a run have the new version from the beginning.
+// A rolling upgrade of the fleet as docs/upgrade.md states it, while other faults go on. The format is
+// pinned, the missing topics are created, and each process is replaced. Then the new format comes in force.
+// The clients of a run have the new version from the beginning.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ownFormat } from '../../shared/codec/codec.ts'
