@@ -21,6 +21,7 @@ import { guestResultOwn } from './checkers/guests/guest-result-own.ts'
 import { guestRounds } from './checkers/guests/guest-rounds.ts'
 import { guestRuns } from './checkers/guests/guest-runs.ts'
 import { commits } from './checkers/log/commits.ts'
+import { noReadableContent } from './checkers/log/no-readable-content.ts'
 import { oneContentPerId } from './checkers/log/one-content-per-id.ts'
 import { processesGoOn } from './checkers/log/processes-go-on.ts'
 import { readable } from './checkers/log/readable.ts'
@@ -40,6 +41,7 @@ type AnyChecker = Omit<Checker, 'needs'> & { needs: readonly Part[] }
 
 const ofAll: AnyChecker[] = [
   readable,
+  noReadableContent,
   processesGoOn,
   oneContentPerId,
   commits,
