@@ -2,13 +2,7 @@
 // sub-agent is a session that names its parent.
 
 import { isObject, jsonText, objectIn } from '../../lib/json/json-object.ts'
-import {
-  argumentTextAt,
-  listAt,
-  objectAt,
-  textAt,
-  textOr,
-} from '../../transcript/json-fields.ts'
+import { argumentTextAt, listAt, objectAt, textAt, textOr } from '../../transcript/json-fields.ts'
 import { callPiece, endedPiece, leftOut, modelPiece } from '../../transcript/pieces.ts'
 import { recordedMessages, timeOf } from '../../transcript/recorded-messages.ts'
 import { type Piece, responseWith } from '../../transcript/transcript.ts'
