@@ -123,7 +123,7 @@ export async function runChaos({
   let isSound = false
   try {
     const users = signed ? createUsers(folder, jobs, guardNames) : undefined
-    const broker = await startBroker({ heapMiB: 512, ...users?.brokerOptions })
+    const broker = await startBroker({ heapMiB: 512, isKilled: true, ...users?.brokerOptions })
     cleanUp.push(() => broker.stop())
     const logins = await users?.grantOn(broker, prefix)
     const provider = await startProvider(seed)
