@@ -3,8 +3,7 @@
 //     the format of the fleet.
 // UNREADABLE-2. A topic that this process may not read counts as readable.
 
-import { conversationIn } from '../../shared/bus/encryption/encryption.ts'
-import { batchesOf, noneIfMissing } from '../../shared/bus/range.ts'
+import { conversationRecords } from '../../shared/bus/encryption/conversation-records.ts'
 import { typeIn } from '../../shared/codec/codec.ts'
 import { messageOf } from '../../shared/codec/message-of.ts'
 import { contentHash, isEvidence } from '../../shared/contract/audit/link.ts'
@@ -20,25 +19,21 @@ export async function hasReadable(
   log: ForgetLog,
   conversations: ReadonlySet<ConversationId>,
 ): Promise<boolean> {
-  const { bus, topicPrefix } = log
   try {
-    const ofGuards = (await registeredGuardNames(log)).map(guardTopicName)
-    const names = topicSpecs('', 1).map(({ name }) => name)
-    for (const name of [...names, ...ofGuards]) {
-      const topic = topicPrefix + name
-      for (const { partition, begin: from, end: to } of await bus.ends(topic).catch(noneIfMissing))
-        for await (const records of batchesOf(bus, { topic, partition, from, to }))
-          for (const record of records) {
-            const conversation = conversationIn(name, record.key)
-            const isOne = conversation !== undefined && conversations.has(conversation)
-            if (isOne && isReadable(record)) return true
-          }
-    }
+    const asked = { ...log, topics: await topicsOfConversations(log) }
+    for await (const { conversation, record } of conversationRecords(asked))
+      if (conversations.has(conversation) && isReadable(record)) return true
     return false
   } catch (error) {
     if (isUnauthorized(error)) return true
     throw error
   }
+}
+
+/** The names of all topics, also those of guards, without the prefix. */
+export async function topicsOfConversations(log: ForgetLog): Promise<string[]> {
+  const ofGuards = (await registeredGuardNames(log)).map(guardTopicName)
+  return [...topicSpecs('', 1).map(({ name }) => name), ...ofGuards]
 }
 
 /** A record under a key of its conversation is unreadable now, or newer than the deletion. */
