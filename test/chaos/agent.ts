@@ -14,10 +14,21 @@ export type AgentWorld = {
   providerUrl: string
   toolsUrl: string
   startsFile: string
+  /** Parts that begin with record format 2: an older Weir refuses them. */
+  hasLimits: boolean
 }
 
+/** The first slots that killed gateways leave behind must not stop the others. */
+export const modelLimits = { requestsAtOnce: 12, requestsPerMinute: 300 }
+
 /** Writes agents/worker.yaml into the folder and returns its path. */
-export function writeAgent({ folder, providerUrl, toolsUrl, startsFile }: AgentWorld): string {
+export function writeAgent({
+  folder,
+  providerUrl,
+  toolsUrl,
+  startsFile,
+  hasLimits,
+}: AgentWorld): string {
   const command = (name: string) => ({
     command: ['sh', act, name, startsFile],
     environment: ['CHAOS_PROCESS'],
@@ -29,7 +40,13 @@ export function writeAgent({ folder, providerUrl, toolsUrl, startsFile }: AgentW
   const agent = {
     name: 'worker',
     system: 'You are under test.',
-    model: { provider: 'anthropic', name: 'chaos', baseUrl: providerUrl, maxOutputTokens: 1000 },
+    model: {
+      provider: 'anthropic',
+      name: 'chaos',
+      baseUrl: providerUrl,
+      maxOutputTokens: 1000,
+      ...(hasLimits && { limits: modelLimits }),
+    },
     fallback: 'This is the fallback.',
     caps: { rounds: 15, calls: 40, wallMs: 300_000 },
     stallMs: 15_000,

@@ -6,6 +6,7 @@ import { roundsOf } from '../evidence/checkers/guards/approvals.ts'
 import { isGuestRecord, withRecords } from '../evidence/checkers/guests/guest-calls.ts'
 import { reservationsIn } from '../evidence/checkers/turns/budget-kept.ts'
 import { messagesIn } from '../evidence/checkers/turns/messages-end.ts'
+import { mostOf } from '../evidence/checkers/turns/provider-limits.ts'
 import {
   addressOf,
   type Evidence,
@@ -27,7 +28,6 @@ export type RunFacts = {
   guardChanges: GuardChange[]
   repeats: number
   guestRepeats: number
-  modelRequests: number
   toolsEnded: number
   /** The output of `weir replay` for the topics. */
   replayed: Pick<ReplayResult, 'turns' | 'decisions'>
@@ -78,7 +78,8 @@ function counts(all: Evidence, facts: RunFacts): string[] {
   return [
     `messages sent: ${sent.length}, repeats of clients in the log: ${bothTwice}, sent again: ${facts.repeats}`,
     `turns: ${tally(finished.map(({ message }) => message.outcome))}`,
-    `rounds: ${recordsOf(evidence, 'round-outcome').length}; requests to the model: ${facts.modelRequests}`,
+    `rounds: ${recordsOf(evidence, 'round-outcome').length}`,
+    providerLine(evidence),
     `calls: ${tally(results.map(({ status }) => status))}; tools started: ${evidence.starts.length}, ended: ${facts.toolsEnded}`,
     `unknown outcomes explained by: ${tally(explainUnknowns(evidence).map(({ why }) => why ?? 'NOTHING'))}`,
     `records: ${records.length} (${tally(records.map(({ topic }) => topic))}), repeats of derived ones: ${repeats}`,
@@ -98,6 +99,14 @@ function counts(all: Evidence, facts: RunFacts): string[] {
       .map(([part, ms]) => `${part} ${(ms / 1000).toFixed(1)}`)
       .join(', ')}`,
   ]
+}
+
+function providerLine({ provider }: Evidence): string {
+  if (provider === undefined) return 'no request to the provider was counted'
+  const { requests, limits } = provider
+  const most = mostOf(provider)
+  const refused = requests.filter(({ waitMs }) => waitMs !== undefined).length
+  return `requests to the provider: ${requests.length}, most at once ${most.atOnce} of ${limits.requestsAtOnce}, most in a minute ${most.perMinute} of ${limits.requestsPerMinute}, refused with a wait: ${refused}`
 }
 
 function guestLine(evidence: Evidence, { guestRepeats }: RunFacts): string {

@@ -12,7 +12,7 @@ import type { Evidence, Violation } from '../evidence/evidence.ts'
 import { stageNames } from '../evidence/inboxes.ts'
 import { createRandom } from '../simulation/random.ts'
 import { startBroker } from '../support/kafka/broker.ts'
-import { writeAgent } from './agent.ts'
+import { modelLimits, writeAgent } from './agent.ts'
 import { startApprovers, writeRules } from './approvers.ts'
 import { clientPrincipals, openClient } from './client.ts'
 import { type Inflicted, inflict } from './faults.ts'
@@ -135,6 +135,7 @@ export async function runChaos({
       providerUrl: provider.url,
       toolsUrl: toolServer.url,
       startsFile,
+      hasLimits: true,
     })
     const { bootstrapServers } = broker
     const keys = signed ? createSigningKeys(folder, guardNames) : undefined
@@ -263,6 +264,7 @@ export async function runChaos({
       riskGuards: [...guardNames],
       committed,
       timersLateMs: late,
+      provider: { requests: provider.requests, limits: modelLimits },
     }
     const violations = [
       ...ofTheRun({ isDrained, isSettled, left, inflicted }),
@@ -279,7 +281,6 @@ export async function runChaos({
       guardChanges: operator.changes,
       repeats: load.repeats(),
       guestRepeats: guests.repeats(),
-      modelRequests: provider.requests(),
       toolsEnded: ended,
       replayed,
       trouble: troubleIn(join(folder, 'logs')),

@@ -31,6 +31,7 @@ import { budgetKept } from './checkers/turns/budget-kept.ts'
 import { historyValid } from './checkers/turns/history-valid.ts'
 import { messagesEnd } from './checkers/turns/messages-end.ts'
 import { oneResultPerCall } from './checkers/turns/one-result-per-call.ts'
+import { providerLimits } from './checkers/turns/provider-limits.ts'
 import { shadowOnlyReports } from './checkers/turns/shadow-only-reports.ts'
 import { wholeModelAnswers } from './checkers/turns/whole-model-answers.ts'
 import type { Checker, Evidence, Part, Violation } from './evidence.ts'
@@ -66,6 +67,7 @@ const ofAgents: AnyChecker[] = [
   noUnapprovedStart,
   treeCaps,
   treeSums,
+  providerLimits,
 ]
 
 /** Of guests, in their part of the log. */

@@ -124,6 +124,18 @@ export type ModelRequest = {
   history: readonly HistoryEntry[]
 }
 
+/**
+ * A request as the provider's stand-in counted it. `until`: the answer has ended, or its client has left.
+ * `waitMs`: the answer was a refusal that named this wait.
+ */
+export type ProviderRequest = { at: number; until: number; waitMs?: number }
+
+/** `limits`: of the model, in the agent file. */
+export type ProviderSeen = {
+  requests: readonly ProviderRequest[]
+  limits: { requestsAtOnce: number; requestsPerMinute: number }
+}
+
 /** A call that a guest ran. `call`: as far as the guest knows its place. */
 export type GuestRun = { conversation: string; at: number; text: string; call: GuestCallName }
 
@@ -205,6 +217,7 @@ export type Evidence = {
   /** An approval rule names tools only, and each call has a program (no-unapproved-start.ts). */
   ruledByTool?: true
   modelRequests?: ModelRequest[]
+  provider?: ProviderSeen
   /** The tools whose calls run an agent below. */
   childTools?: string[]
   guestAdvice?: GuestAsked[]
@@ -234,6 +247,7 @@ export type Part =
   | 'riskGuards'
   | 'ruledByTool'
   | 'modelRequests'
+  | 'provider'
   | 'childTools'
   | 'guestAdvice'
   | 'guestHistories'
