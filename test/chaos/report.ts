@@ -4,6 +4,7 @@ import { startsInStops } from '../evidence/checkers/calls/no-start-after-stop.ts
 import { explainUnknowns } from '../evidence/checkers/calls/unknown-explained.ts'
 import { roundsOf } from '../evidence/checkers/guards/approvals.ts'
 import { isGuestRecord, withRecords } from '../evidence/checkers/guests/guest-calls.ts'
+import { mostAtOnce } from '../evidence/checkers/guests/guest-trees.ts'
 import { reservationsIn } from '../evidence/checkers/turns/budget-kept.ts'
 import { messagesIn } from '../evidence/checkers/turns/messages-end.ts'
 import { mostOf } from '../evidence/checkers/turns/provider-limits.ts'
@@ -114,7 +115,17 @@ function guestLine(evidence: Evidence, { guestRepeats }: RunFacts): string {
   const outcomes = recordsOf(evidence, 'round-outcome').filter(isGuestRecord)
   const results = outcomes.flatMap(({ message }) => message.results.map(({ status }) => status))
   const advice = asked.map(({ action, judged }) => (judged ? action : 'unjudged'))
-  return `guests: ${asked.length} requests (${tally(advice)}), ${outcomes.length} rounds, calls: ${tally(results)}; ran: ${runs.length}, requests sent again: ${guestRepeats}`
+  return `guests: ${asked.length} requests (${tally(advice)}), ${outcomes.length} rounds, calls: ${tally(results)}; ran: ${runs.length}, requests sent again: ${guestRepeats}; ${treesOf(evidence)}`
+}
+
+function treesOf({ guestTrees, records }: Evidence): string {
+  if (guestTrees === undefined) return 'no sub-agents'
+  const trees = [...Map.groupBy(guestTrees.children, ({ root }) => root).values()]
+  const most = Math.max(0, ...trees.map(mostAtOnce))
+  const places = records.filter(
+    ({ message }) => message?.type === 'budget-reserved' && message.children > 0,
+  ).length
+  return `sub-agents: ${guestTrees.children.length} in ${trees.length} trees, most at once ${most}, places wanted: ${places}`
 }
 
 function approvalLine(evidence: Evidence): string {

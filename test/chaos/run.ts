@@ -21,7 +21,7 @@ import { freePorts } from './free-ports.ts'
 import { type Groups, watchGroups } from './groups.ts'
 import { type GuardWorld, membersOf, startVersion } from './guard-faults.ts'
 import { createOperator, type GuardName, guardNames } from './guard-world.ts'
-import { type GuestLoad, startGuests } from './guests.ts'
+import { type GuestLoad, guestCaps, guestCapsCommand, startGuests } from './guests.ts'
 import { type Load, startLoad } from './load.ts'
 import { troubleIn } from './log-lines.ts'
 import { ampleBudget } from './operator-faults.ts'
@@ -126,6 +126,9 @@ export async function runChaos({
     const broker = await startBroker({ heapMiB: 512, ...users?.brokerOptions })
     cleanUp.push(() => broker.stop())
     const logins = await users?.grantOn(broker, prefix)
+    // A run that begins with an older Weir can have neither limits nor trees.
+    const hasLimits = true
+    const hasTrees = true
     const provider = await startProvider(seed)
     cleanUp.push(() => provider.close())
     const toolServer = await startToolServer(startsFile)
@@ -135,7 +138,7 @@ export async function runChaos({
       providerUrl: provider.url,
       toolsUrl: toolServer.url,
       startsFile,
-      hasLimits: true,
+      hasLimits,
     })
     const { bootstrapServers } = broker
     const keys = signed ? createSigningKeys(folder, guardNames) : undefined
@@ -148,6 +151,7 @@ export async function runChaos({
     })
     // Only an operator may create the topics, and store their number of partitions.
     await operator.command(['topics', 'create', '--partitions', `${partitions}`], neverAborted)
+    if (hasTrees) await operator.command(guestCapsCommand, neverAborted)
     const client = await openClient({
       bootstrapServers,
       prefix,
@@ -194,6 +198,7 @@ export async function runChaos({
       fronts: [ofStages, ...ports].map((port) => `http://127.0.0.1:${port}`),
       random: random.fork('guests'),
       clients: Math.ceil(clients / 2),
+      hasTrees,
     })
     const groups = watchGroups(bootstrapServers, prefix)
     cleanUp.push(() => groups.close())
@@ -214,6 +219,7 @@ export async function runChaos({
       broker,
       groups,
       load,
+      guests,
       print,
       guards,
       totalMs: minutes * 60_000,
@@ -261,6 +267,7 @@ export async function runChaos({
       exits,
       guestRuns: guests.runs,
       guestAdvice: guests.asked,
+      ...(hasTrees && { guestTrees: { children: guests.children, caps: guestCaps } }),
       riskGuards: [...guardNames],
       committed,
       timersLateMs: late,
@@ -339,6 +346,7 @@ type Inflicting = {
   fleet: Fleet
   groups: Groups
   load: Load
+  guests: Pick<GuestLoad, 'openTrees'>
   print: ChaosOptions['print']
 } & {
   broker: Awaited<ReturnType<typeof startBroker>>
@@ -367,6 +375,7 @@ async function inflictAll({
   broker,
   groups,
   load,
+  guests,
   print,
   guards,
 }: Inflicting): Promise<Inflicted[]> {
@@ -386,6 +395,7 @@ async function inflictAll({
       broken,
       overAt: began + totalMs,
       answered: load.answered,
+      openTrees: guests.openTrees,
     })
     print(
       `${since()} ${inflicted.hit ? 'hit ' : 'MISS'} ${inflicted.kind}: ${inflicted.detail}; ${load.answered()} turns answered`,

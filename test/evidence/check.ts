@@ -19,6 +19,7 @@ import { guestOfferOnce } from './checkers/guests/guest-offer-once.ts'
 import { guestResultOwn } from './checkers/guests/guest-result-own.ts'
 import { guestRounds } from './checkers/guests/guest-rounds.ts'
 import { guestRuns } from './checkers/guests/guest-runs.ts'
+import { guestTrees } from './checkers/guests/guest-trees.ts'
 import { commits } from './checkers/log/commits.ts'
 import { oneContentPerId } from './checkers/log/one-content-per-id.ts'
 import { processesGoOn } from './checkers/log/processes-go-on.ts'
@@ -79,6 +80,7 @@ const ofGuests: AnyChecker[] = [
   guestAdvice,
   guestAdviceNext,
   guestAllJudged,
+  guestTrees,
 ]
 
 export const checkers: readonly AnyChecker[] = [...ofAll, ...ofAgents, ...ofGuests]

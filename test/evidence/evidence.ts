@@ -137,7 +137,17 @@ export type ProviderSeen = {
 }
 
 /** A call that a guest ran. `call`: as far as the guest knows its place. */
-export type GuestRun = { conversation: string; at: number; text: string; call: GuestCallName }
+export type GuestRun = {
+  conversation: string
+  /** Of its tree, if another conversation is. */
+  root?: string
+  at: number
+  text: string
+  call: GuestCallName
+}
+
+/** A sub-agent of a guest, from the verdict on its call to its last turn. `root`: of its tree. */
+export type GuestChild = { root: string; from: number; until: number }
 
 /**
  * `mark`: an argument that is unique in the run. Otherwise the key of its round, in the turn with
@@ -221,6 +231,8 @@ export type Evidence = {
   /** The tools whose calls run an agent below. */
   childTools?: string[]
   guestAdvice?: GuestAsked[]
+  /** The sub-agents of guests, and the caps of each tree. */
+  guestTrees?: { children: readonly GuestChild[]; caps: { atOnce: number; children: number } }
   /** `isCalm`: no fault can strike. */
   guestHistories?: { asked: GuestShown[]; isCalm: boolean }
   stored?: StoredLog
@@ -250,6 +262,7 @@ export type Part =
   | 'provider'
   | 'childTools'
   | 'guestAdvice'
+  | 'guestTrees'
   | 'guestHistories'
   | 'stored'
 

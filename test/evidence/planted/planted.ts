@@ -31,6 +31,7 @@ export const plantedRules = {
     'tree-caps',
     'tree-sums',
     'provider-limits',
+    'guest-trees',
   ],
 }
 
