@@ -2,6 +2,7 @@
 // evidence that a rule needs skips the rule.
 
 import { noStartAfterStop } from './checkers/calls/no-start-after-stop.ts'
+import { onceEffects } from './checkers/calls/once-effects.ts'
 import { starts } from './checkers/calls/starts.ts'
 import { unknownExplained } from './checkers/calls/unknown-explained.ts'
 import { absentGuards } from './checkers/guards/absent-guards.ts'
@@ -58,6 +59,7 @@ const ofAgents: AnyChecker[] = [
   historyValid,
   starts,
   noStartAfterStop,
+  onceEffects,
   unknownExplained,
   deniedNeverStart,
   guardsDecide,
