@@ -19,7 +19,7 @@ export type AgentWorld = {
 }
 
 /** The first slots that killed gateways leave behind must not stop the others. */
-export const modelLimits = { requestsAtOnce: 12, requestsPerMinute: 300 }
+export const modelLimits = { requestsAtOnce: 8, requestsPerMinute: 150 }
 
 /** Writes agents/worker.yaml into the folder and returns its path. */
 export function writeAgent({

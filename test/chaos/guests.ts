@@ -163,7 +163,14 @@ export function startGuests({ fronts, random, clients, hasTrees }: GuestsOptions
     const isRun = verdict?.verdict === 'allow'
     const text = isRun ? `did ${mark}` : (verdict?.text ?? 'Not run: no answer of the front.')
     const { conversation, root } = place
-    if (isRun) runs.push({ conversation, root, at: Date.now(), text, call: { mark } })
+    if (isRun)
+      runs.push({
+        conversation,
+        root: guestConversation(guestName, root),
+        at: Date.now(),
+        text,
+        call: { mark },
+      })
     if (isRun && name === 'Task') await runChild(place, mark, dice.fork(mark))
     return { type: 'tool_result', tool_use_id: id, content: text, is_error: !isRun }
   }

@@ -12,6 +12,7 @@ import type {
   Message,
   MessageOf,
   MessageType,
+  TreeCaps,
 } from '../../shared/contract/messages.ts'
 import type { StageName } from '../../shared/contract/topology.ts'
 
@@ -232,7 +233,7 @@ export type Evidence = {
   childTools?: string[]
   guestAdvice?: GuestAsked[]
   /** The sub-agents of guests, and the caps of each tree. */
-  guestTrees?: { children: readonly GuestChild[]; caps: { atOnce: number; children: number } }
+  guestTrees?: { children: readonly GuestChild[]; caps: Pick<TreeCaps, 'atOnce' | 'children'> }
   /** `isCalm`: no fault can strike. */
   guestHistories?: { asked: GuestShown[]; isCalm: boolean }
   stored?: StoredLog

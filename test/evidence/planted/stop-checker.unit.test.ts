@@ -54,7 +54,7 @@ describe('the checker of stops', () => {
 
   it('reports a call that a guest ran in a stopped tree', async () => {
     const run = runWith({ scope: 'conversation', name: 'guest:guest:g', from: 200 }, 100)
-    const ran = { conversation: 'g.1', root: 'g', text: '', call: { mark: 'm' } }
+    const ran = { conversation: 'g.1', root: 'guest:guest:g', text: '', call: { mark: 'm' } }
     run.guestRuns = [
       { ...ran, at: 900 },
       { ...ran, at: 1_500 },

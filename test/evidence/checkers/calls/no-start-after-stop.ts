@@ -100,7 +100,7 @@ function guestRunsOf({ guestRuns }: Evidence) {
             at,
             tool: undefined,
             agent: undefined,
-            conversation: `guest:guest:${root}`,
+            conversation: root,
           },
         ],
   )

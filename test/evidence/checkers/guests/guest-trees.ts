@@ -9,15 +9,17 @@ export const guestTrees: Checker<'guestTrees'> = {
   rule: 'No more sub-agents of a guest run at once, or begin in all, than the caps of its tree allow.',
   needs: ['guestTrees'],
   check({ guestTrees: { children, caps } }) {
+    const atOnceMax = caps.atOnce ?? Number.POSITIVE_INFINITY
+    const childrenMax = caps.children ?? Number.POSITIVE_INFINITY
     const trees = Map.groupBy(children, ({ root }) => root)
     return [...trees].flatMap(([root, own]): Finding[] => {
       const most = mostAtOnce(own)
       return [
-        ...(most > caps.atOnce
-          ? [{ problem: `${most} sub-agents run at once in ${root}, at most ${caps.atOnce} may` }]
+        ...(most > atOnceMax
+          ? [{ problem: `${most} sub-agents run at once in ${root}, at most ${atOnceMax} may` }]
           : []),
-        ...(own.length > caps.children
-          ? [{ problem: `${own.length} sub-agents began in ${root}, at most ${caps.children} may` }]
+        ...(own.length > childrenMax
+          ? [{ problem: `${own.length} sub-agents began in ${root}, at most ${childrenMax} may` }]
           : []),
       ]
     })
