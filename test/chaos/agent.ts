@@ -4,6 +4,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { contentMark } from './content-mark.ts'
 import { processHeader } from './tool-server.ts'
 
 const act = fileURLToPath(new URL('tools/act.sh', import.meta.url))
@@ -39,7 +40,7 @@ export function writeAgent({
   })
   const agent = {
     name: 'worker',
-    system: 'You are under test.',
+    system: `You are a ${contentMark} under test.`,
     model: {
       provider: 'anthropic',
       name: 'chaos',
@@ -47,7 +48,7 @@ export function writeAgent({
       maxOutputTokens: 1000,
       ...(hasLimits && { limits: modelLimits }),
     },
-    fallback: 'This is the fallback.',
+    fallback: `This is the fallback of the ${contentMark}.`,
     caps: { rounds: 15, calls: 40, wallMs: 300_000 },
     stallMs: 15_000,
     startWithinMs: 5_000,

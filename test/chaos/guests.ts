@@ -8,6 +8,7 @@ import type { Advice, CallVerdict } from '../../client/guard/guest-conversation.
 import { guestConversation } from '../../shared/contract/topology.ts'
 import type { GuestAsked, GuestChild, GuestRun } from '../evidence/evidence.ts'
 import type { Random } from '../simulation/random.ts'
+import { contentMark } from './content-mark.ts'
 import { endsWithin } from './ends-within.ts'
 
 export type GuestsOptions = {
@@ -89,7 +90,7 @@ export function startGuests({ fronts, random, clients, hasTrees }: GuestsOptions
   async function live(place: Place, last: number, dice: Random): Promise<void> {
     const messages: unknown[] = []
     for (let turn = 1; turn <= last && !over.signal.aborted; turn++) {
-      messages.push({ role: 'user', content: `Turn ${turn}.` })
+      messages.push({ role: 'user', content: `Turn ${turn} of the ${contentMark}.` })
       await turnOf({ place, turn, messages, dice, isStubborn: dice.chance(0.3) })
       turns += 1
       if (isStopping) break
@@ -121,7 +122,8 @@ export function startGuests({ fronts, random, clients, hasTrees }: GuestsOptions
       if (action === 'end') break
       const isLast = round >= rounds || (action === 'text_only' && !isStubborn)
       const calls = isLast ? [] : callsOf({ place, turn, round, dice, isStubborn })
-      const content = calls.length === 0 ? [{ type: 'text', text: 'Done.' }] : calls.map(blockOf)
+      const content =
+        calls.length === 0 ? [{ type: 'text', text: `Done, ${contentMark}.` }] : calls.map(blockOf)
       messages.push({ role: 'assistant', content })
       const verdicts = await verdictsOn(request, content, dice)
       if (calls.length === 0) break
@@ -148,7 +150,7 @@ export function startGuests({ fronts, random, clients, hasTrees }: GuestsOptions
     return Array.from({ length: isStorm ? dice.between(2, 5) : dice.between(1, 3) }, (_, at) => ({
       id: `call_${at}`,
       name: isStorm ? 'Task' : 'note',
-      mark: `${conversation}/${turn}/${round}/${at}`,
+      mark: `${contentMark}/${conversation}/${turn}/${round}/${at}`,
       risk: dice.chance(0.1) ? 'ledger' : dice.chance(0.1) ? 'lookout' : 'none',
     }))
   }
@@ -182,7 +184,8 @@ export function startGuests({ fronts, random, clients, hasTrees }: GuestsOptions
   ) {
     const child: GuestChild = { root, from: Date.now(), until: Number.POSITIVE_INFINITY }
     children.push(child)
-    const conversation = mark.replaceAll('/', '.')
+    // Ids of conversations stay readable, and an encrypted run shows no content.
+    const conversation = mark.slice(contentMark.length + 1).replaceAll('/', '.')
     await live({ conversation, parent, root, depth: depth + 1 }, 1, dice)
     child.until = Date.now()
   }

@@ -22,6 +22,7 @@ import { guestRounds } from './checkers/guests/guest-rounds.ts'
 import { guestRuns } from './checkers/guests/guest-runs.ts'
 import { guestTrees } from './checkers/guests/guest-trees.ts'
 import { commits } from './checkers/log/commits.ts'
+import { noReadableContent } from './checkers/log/no-readable-content.ts'
 import { oneContentPerId } from './checkers/log/one-content-per-id.ts'
 import { processesGoOn } from './checkers/log/processes-go-on.ts'
 import { readable } from './checkers/log/readable.ts'
@@ -42,6 +43,7 @@ type AnyChecker = Omit<Checker, 'needs'> & { needs: readonly Part[] }
 
 const ofAll: AnyChecker[] = [
   readable,
+  noReadableContent,
   processesGoOn,
   oneContentPerId,
   commits,

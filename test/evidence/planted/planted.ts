@@ -27,6 +27,7 @@ export const plantedRules = {
   others: [
     'budget-kept',
     'no-start-after-stop',
+    'no-readable-content',
     'unknown-explained',
     'tree-caps',
     'tree-sums',
