@@ -15,10 +15,21 @@ export type AgentWorld = {
   providerUrl: string
   toolsUrl: string
   startsFile: string
+  /** Parts that begin with record format 2: an older Weir refuses them. */
+  hasLimits: boolean
 }
 
+/** The first slots that killed gateways leave behind must not stop the others. */
+export const modelLimits = { requestsAtOnce: 8, requestsPerMinute: 150 }
+
 /** Writes agents/worker.yaml into the folder and returns its path. */
-export function writeAgent({ folder, providerUrl, toolsUrl, startsFile }: AgentWorld): string {
+export function writeAgent({
+  folder,
+  providerUrl,
+  toolsUrl,
+  startsFile,
+  hasLimits,
+}: AgentWorld): string {
   const command = (name: string) => ({
     command: ['sh', act, name, startsFile],
     environment: ['CHAOS_PROCESS'],
@@ -30,7 +41,13 @@ export function writeAgent({ folder, providerUrl, toolsUrl, startsFile }: AgentW
   const agent = {
     name: 'worker',
     system: `You are a ${contentMark} under test.`,
-    model: { provider: 'anthropic', name: 'chaos', baseUrl: providerUrl, maxOutputTokens: 1000 },
+    model: {
+      provider: 'anthropic',
+      name: 'chaos',
+      baseUrl: providerUrl,
+      maxOutputTokens: 1000,
+      ...(hasLimits && { limits: modelLimits }),
+    },
     fallback: `This is the fallback of the ${contentMark}.`,
     caps: { rounds: 15, calls: 40, wallMs: 300_000 },
     stallMs: 15_000,

@@ -21,10 +21,10 @@ export type Fault =
   | StopFault
   | BudgetFault
 
-/** An operator's stop, released after `forMs`. */
+/** An operator's stop, released after `forMs`. A stop of a tree finds its name in the run. */
 export type StopFault = {
   kind: 'stop'
-  scope: 'agent' | 'tool'
+  scope: 'agent' | 'tool' | 'tree'
   name: string
   mode: 'drain' | 'now'
   forMs: number
@@ -114,6 +114,8 @@ function stopFaults(random: Random): PlannedFault[] {
     stop(16, { scope: 'agent', name: 'worker', mode: 'now' }),
     stop(56, { scope: 'tool', name: 'pay', mode: 'drain' }),
     stop(70, { scope: 'tool', name: 'look', mode: 'now' }),
+    stop(36, { scope: 'tree', name: '', mode: 'now' }),
+    stop(88, { scope: 'tree', name: '', mode: 'now' }),
     stop(100, { scope: 'agent', name: 'worker', mode: 'drain' }),
   ]
 }

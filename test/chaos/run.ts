@@ -17,7 +17,7 @@ import { startBroker } from '../support/kafka/broker.ts'
 import type { BrokerOptions } from '../support/kafka/broker-options.ts'
 import { weirCommand } from '../support/programs.ts'
 import { type Access, openAccess, securedAccess } from './access.ts'
-import { writeAgent } from './agent.ts'
+import { modelLimits, writeAgent } from './agent.ts'
 import { startApprovers, writeRules } from './approvers.ts'
 import { clientPrincipals, openClient } from './client.ts'
 import { type Inflicted, inflict } from './faults.ts'
@@ -26,7 +26,7 @@ import { freePorts } from './free-ports.ts'
 import { type Groups, watchGroups } from './groups.ts'
 import { type GuardWorld, membersOf, startVersion } from './guard-faults.ts'
 import { createOperator, type GuardName, guardNames } from './guard-world.ts'
-import { type GuestLoad, startGuests } from './guests.ts'
+import { type GuestLoad, guestCaps, guestCapsCommand, startGuests } from './guests.ts'
 import { type Layout, wideLayout, withFronts } from './layouts.ts'
 import { type Load, startLoad } from './load.ts'
 import { troubleIn } from './log-lines.ts'
@@ -116,9 +116,11 @@ export async function runChaos({
     const access = signed
       ? securedAccess({ folder, prefix, jobs: jobsOf(layout), guards: guardNames })
       : openAccess({ prefix })
-    const broker = await startBroker({ heapMiB: 512, ...brokerOptions(access) })
+    const broker = await startBroker({ heapMiB: 512, isKilled: true, ...brokerOptions(access) })
     cleanUp.push(() => broker.stop())
     await access.grantOn(broker)
+    // An older Weir has neither limits nor trees.
+    const isNewest = !upgrades
     const provider = await startProvider(seed)
     cleanUp.push(() => provider.close())
     const toolServer = await startToolServer(startsFile)
@@ -128,6 +130,7 @@ export async function runChaos({
       providerUrl: provider.url,
       toolsUrl: toolServer.url,
       startsFile,
+      hasLimits: isNewest,
     })
     const { bootstrapServers } = broker
     const former = upgrades ? formerWeir(formerCommit) : undefined
@@ -136,6 +139,7 @@ export async function runChaos({
     const operator = createOperator({ folder, access, program })
     // Only an operator may create the topics, and store their number of partitions.
     await operator.command(['topics', 'create', '--partitions', `${partitions}`], neverAborted)
+    if (isNewest) await operator.command(guestCapsCommand, neverAborted)
     const client = await openClient({ access, prefix, partitions, agentFile, folder })
     cleanUp.push(() => client.close())
     const fleet = createFleet({ folder, access, program, partitions, agentFile, startsFile })
@@ -165,6 +169,7 @@ export async function runChaos({
       fronts: [ofStages, ...ports].map((port) => `http://127.0.0.1:${port}`),
       random: random.fork('guests'),
       clients: Math.ceil(clients / 2),
+      hasTrees: isNewest,
     })
     const groups = watchGroups(bootstrapServers, prefix)
     cleanUp.push(() => groups.close())
@@ -185,6 +190,7 @@ export async function runChaos({
       broker,
       groups,
       load,
+      guests,
       print,
       guards,
       totalMs: minutes * 60_000,
@@ -234,9 +240,11 @@ export async function runChaos({
       exits,
       guestRuns: guests.runs,
       guestAdvice: guests.asked,
+      ...(isNewest && { guestTrees: { children: guests.children, caps: guestCaps } }),
       riskGuards: [...guardNames],
       committed,
       timersLateMs: late,
+      ...(isNewest && { provider: { requests: provider.requests, limits: modelLimits } }),
     }
     const violations = [
       ...ofTheRun({ isDrained, isSettled, left, inflicted }),
@@ -253,7 +261,6 @@ export async function runChaos({
       guardChanges: operator.changes,
       repeats: load.repeats(),
       guestRepeats: guests.repeats(),
-      modelRequests: provider.requests(),
       toolsEnded: ended,
       replayed,
       trouble: troubleIn(join(folder, 'logs')),
@@ -320,6 +327,7 @@ type Inflicting = {
   fleet: Fleet
   groups: Groups
   load: Load
+  guests: Pick<GuestLoad, 'openTrees'>
   print: ChaosOptions['print']
 } & {
   broker: Awaited<ReturnType<typeof startBroker>>
@@ -348,6 +356,7 @@ async function inflictAll({
   broker,
   groups,
   load,
+  guests,
   print,
   guards,
 }: Inflicting): Promise<Inflicted[]> {
@@ -367,6 +376,7 @@ async function inflictAll({
       broken,
       overAt: began + totalMs,
       answered: load.answered,
+      openTrees: guests.openTrees,
       print: (line) => print(`${since()} ${line}`),
     })
     print(

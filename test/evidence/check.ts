@@ -20,6 +20,7 @@ import { guestOfferOnce } from './checkers/guests/guest-offer-once.ts'
 import { guestResultOwn } from './checkers/guests/guest-result-own.ts'
 import { guestRounds } from './checkers/guests/guest-rounds.ts'
 import { guestRuns } from './checkers/guests/guest-runs.ts'
+import { guestTrees } from './checkers/guests/guest-trees.ts'
 import { commits } from './checkers/log/commits.ts'
 import { noReadableContent } from './checkers/log/no-readable-content.ts'
 import { oneContentPerId } from './checkers/log/one-content-per-id.ts'
@@ -33,6 +34,7 @@ import { budgetKept } from './checkers/turns/budget-kept.ts'
 import { historyValid } from './checkers/turns/history-valid.ts'
 import { messagesEnd } from './checkers/turns/messages-end.ts'
 import { oneResultPerCall } from './checkers/turns/one-result-per-call.ts'
+import { providerLimits } from './checkers/turns/provider-limits.ts'
 import { shadowOnlyReports } from './checkers/turns/shadow-only-reports.ts'
 import { wholeModelAnswers } from './checkers/turns/whole-model-answers.ts'
 import type { Checker, Evidence, Part, Violation } from './evidence.ts'
@@ -70,6 +72,7 @@ const ofAgents: AnyChecker[] = [
   noUnapprovedStart,
   treeCaps,
   treeSums,
+  providerLimits,
 ]
 
 /** Of guests, in their part of the log. */
@@ -81,6 +84,7 @@ const ofGuests: AnyChecker[] = [
   guestAdvice,
   guestAdviceNext,
   guestAllJudged,
+  guestTrees,
 ]
 
 export const checkers: readonly AnyChecker[] = [...ofAll, ...ofAgents, ...ofGuests]

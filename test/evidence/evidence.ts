@@ -12,6 +12,7 @@ import type {
   Message,
   MessageOf,
   MessageType,
+  TreeCaps,
 } from '../../shared/contract/messages.ts'
 import type { StageName } from '../../shared/contract/topology.ts'
 
@@ -131,8 +132,30 @@ export type ModelRequest = {
   history: readonly HistoryEntry[]
 }
 
+/**
+ * A request as the provider's stand-in counted it. `until`: the answer has ended, or its client has left.
+ * `waitMs`: the answer was a refusal that named this wait.
+ */
+export type ProviderRequest = { at: number; until: number; waitMs?: number }
+
+/** `limits`: of the model, in the agent file. */
+export type ProviderSeen = {
+  requests: readonly ProviderRequest[]
+  limits: { requestsAtOnce: number; requestsPerMinute: number }
+}
+
 /** A call that a guest ran. `call`: as far as the guest knows its place. */
-export type GuestRun = { conversation: string; at: number; text: string; call: GuestCallName }
+export type GuestRun = {
+  conversation: string
+  /** Of its tree, if another conversation is. */
+  root?: string
+  at: number
+  text: string
+  call: GuestCallName
+}
+
+/** A sub-agent of a guest, from the verdict on its call to its last turn. `root`: of its tree. */
+export type GuestChild = { root: string; from: number; until: number }
 
 /**
  * `mark`: an argument that is unique in the run. Otherwise the key of its round, in the turn with
@@ -212,9 +235,12 @@ export type Evidence = {
   /** An approval rule names tools only, and each call has a program (no-unapproved-start.ts). */
   ruledByTool?: true
   modelRequests?: ModelRequest[]
+  provider?: ProviderSeen
   /** The tools whose calls run an agent below. */
   childTools?: string[]
   guestAdvice?: GuestAsked[]
+  /** The sub-agents of guests, and the caps of each tree. */
+  guestTrees?: { children: readonly GuestChild[]; caps: Pick<TreeCaps, 'atOnce' | 'children'> }
   /** `isCalm`: no fault can strike. */
   guestHistories?: { asked: GuestShown[]; isCalm: boolean }
   stored?: StoredLog
@@ -243,8 +269,10 @@ export type Part =
   | 'riskGuards'
   | 'ruledByTool'
   | 'modelRequests'
+  | 'provider'
   | 'childTools'
   | 'guestAdvice'
+  | 'guestTrees'
   | 'guestHistories'
   | 'stored'
   | 'isEncrypted'

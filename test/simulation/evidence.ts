@@ -52,6 +52,7 @@ export function collectEvidence(of: Collected): SimulatedEvidence {
     ...(of.isCalm && { disturbances: [] }),
     guestRuns: guests.runs,
     guestHistories: guests,
+    ...(guests.caps && { guestTrees: { children: guests.children, caps: guests.caps } }),
     stored: { records: broker.records, commits: broker.commits, stages: of.stages },
   }
 }

@@ -54,7 +54,7 @@ describe('the stages', () => {
     const tally = emptyTally()
     for (let seed = 1; seed <= treeSeeds; seed++)
       for (const rates of [roll(seed).rates, quiet]) {
-        const rolled = { ...roll(seed), rates, hasTrees: true, hasGuests: false }
+        const rolled = { ...roll(seed), rates, hasTrees: true, hasGuests: seed % 3 === 0 }
         const simulated = await simulate(realSystem, rolled)
         expect({ seed, violations: simulated.violations.slice(0, 3) }).toEqual({
           seed,
@@ -62,7 +62,7 @@ describe('the stages', () => {
         })
         addTally(tally, tallyOf(simulated))
       }
-    for (const event of ['child started', 'child refused', 'turn stopped'])
+    for (const event of ['child started', 'child refused', 'turn stopped', 'sub-agent started'])
       expect([event, (tally.counts.get(event) ?? 0) > treeSeeds / 10]).toEqual([event, true])
   })
 

@@ -27,8 +27,9 @@ import { createLedger } from './world/ledger.ts'
 import { onceGuardName, startOnceGuard, withOnce } from './world/once.ts'
 import { startOperator } from './world/operator.ts'
 import { connectTo, type World } from './world/provider.ts'
+import { startSessions, withSessions } from './world/sub-agents.ts'
 import { toolsOf } from './world/tools.ts'
-import { childrenOf, stopTrees, withParent } from './world/trees.ts'
+import { childrenOf, stopTrees, treeStops, withParent } from './world/trees.ts'
 import { startUsers } from './world/users.ts'
 
 /** The values that the seed rolled, printed before the run. */
@@ -249,7 +250,7 @@ export async function simulate(
   const guests =
     (hasGuests ?? guestDice.chance(0.4))
       ? startGuestsOf(
-          { ...rolled, system, ledger, scheduler, broker, coordinator, faults, log },
+          { ...rolled, system, ledger, scheduler, broker, coordinator, faults, log, isTree },
           guestDice,
         )
       : undefined
@@ -308,9 +309,12 @@ export async function simulate(
   }
 }
 
-/** Two fronts with their guests. */
+/** Two fronts with their guests. In trees, a second guest has sessions with sub-agents. */
 function startGuestsOf(
-  options: Omit<FrontsOptions, 'random' | 'agent' | 'topicPrefix'> & { durationMs: number },
+  options: Omit<FrontsOptions, 'random' | 'agent' | 'topicPrefix'> & {
+    durationMs: number
+    isTree: boolean
+  },
   random: Random,
 ): { calm(): void; readonly running: number } {
   const agent = rollGuest(random.fork('agent'))
@@ -324,10 +328,31 @@ function startGuestsOf(
     agent: agent.name,
     tools: guestTools,
   })
+  const sessions = options.isTree ? startSessionsOf(options, random.fork('sessions')) : undefined
+  return {
+    calm() {
+      fronts.calm()
+      sessions?.calm()
+    },
+    get running() {
+      return guests.running + (sessions?.running ?? 0)
+    },
+  }
+}
+
+function startSessionsOf(
+  options: Parameters<typeof startGuestsOf>[0],
+  random: Random,
+): { calm(): void; readonly running: number } {
+  const agent = withSessions({ ...rollGuest(random.fork('agent')), name: 'sue' }, random)
+  options.ledger.guests.caps = agent.settings.policy.tree
+  const fronts = startFronts({ ...options, random: random.fork('fronts'), agent, topicPrefix })
+  const stopTree = treeStops({ ...options, topicPrefix, random: random.fork('stops') })
+  const sessions = startSessions({ ...options, random, fronts, agent: agent.name, stopTree })
   return {
     calm: fronts.calm,
     get running() {
-      return guests.running
+      return sessions.running
     },
   }
 }

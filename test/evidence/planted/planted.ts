@@ -31,6 +31,8 @@ export const plantedRules = {
     'unknown-explained',
     'tree-caps',
     'tree-sums',
+    'provider-limits',
+    'guest-trees',
   ],
 }
 

@@ -52,6 +52,20 @@ describe('the checker of stops', () => {
     expect(await problems(below)).toHaveLength(1)
   })
 
+  it('reports a call that a guest ran in a stopped tree', async () => {
+    const run = runWith({ scope: 'conversation', name: 'guest:guest:g', from: 200 }, 100)
+    const ran = { conversation: 'g.1', root: 'guest:guest:g', text: '', call: { mark: 'm' } }
+    run.guestRuns = [
+      { ...ran, at: 900 },
+      { ...ran, at: 1_500 },
+    ]
+    expect(await problems(run)).toEqual([
+      'call m of the guest g.1 started 1300 ms after stop:conversation:guest:guest:g; at most 1000 ms are allowed',
+    ])
+    run.guestRuns = [{ ...ran, root: 'h', at: 1_500 }]
+    expect(await problems(run)).toEqual([])
+  })
+
   it('reports a model request of a stopped agent that reached the provider', async () => {
     const run = runWith({ scope: 'all', name: '', from: 0 }, 100)
     const place = { conversation: 'c', turn: 0, round: 1, attempt: 'a' }

@@ -3,9 +3,10 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { starts } from '../checkers/calls/starts.ts'
+import { guestTrees } from '../checkers/guests/guest-trees.ts'
 import { treeCaps } from '../checkers/trees/tree-caps.ts'
 import { treeSums } from '../checkers/trees/tree-sums.ts'
-import type { Start } from '../evidence.ts'
+import type { GuestChild, Start } from '../evidence.ts'
 import { type ChaosEvidence, logged, type Sketch, soundRun } from './sound-run.ts'
 
 const callOf = (conversation: string, ordinal: number) =>
@@ -164,5 +165,27 @@ describe('the checker of starts, for the calls of agents', () => {
     const [problem, ...more] = await givenBack(false, 'unknown')
     expect(problem).toContain('without a claim of its own')
     expect(more).toEqual([])
+  })
+})
+
+describe('the checker of the trees of guests', () => {
+  const child = (from: number, until: number, root = 'g'): GuestChild => ({ root, from, until })
+  const problems = async (...children: GuestChild[]) => {
+    const run = { ...soundRun(), guestTrees: { children, caps: { atOnce: 2, children: 3 } } }
+    return (await guestTrees.check(run)).map(({ problem }) => problem)
+  }
+
+  it('allows as many sub-agents at once and in all as the caps allow, in each tree', async () => {
+    expect(await problems(child(0, 10), child(1, 9), child(9, 20))).toEqual([])
+    expect(await problems(child(0, 10), child(1, 9), child(2, 9, 'h'))).toEqual([])
+  })
+
+  it('reports more sub-agents at once, and more in all', async () => {
+    expect(await problems(child(0, 10), child(1, 9), child(8, 20))).toEqual([
+      '3 sub-agents run at once in g, at most 2 may',
+    ])
+    expect(await problems(...[0, 10, 20, 30].map((from) => child(from, from + 5)))).toEqual([
+      '4 sub-agents began in g, at most 3 may',
+    ])
   })
 })

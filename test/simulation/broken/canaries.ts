@@ -97,6 +97,12 @@ export const canaries: Canary[] = [
     foundBy: 'tree-caps',
     hasTrees: true,
   },
+  {
+    system: { ...grantsEveryReservation, name: 'a front grants every place of a session' },
+    foundBy: 'guest-trees',
+    hasTrees: true,
+    hasGuests: true,
+  },
   { system: findsNoValues, foundBy: 'once-effects', exposedBy: 12, weather: quiet, hasOnce: true },
   { system: approvesRejections, foundBy: 'no-unapproved-start', exposedBy: 4, withApprovers: true },
   { system: noClock, foundBy: 'starts', exposedBy: 9, weather: sleepy },

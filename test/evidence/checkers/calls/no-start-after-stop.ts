@@ -57,6 +57,7 @@ export function startsInStops(evidence: Evidence): StoppedStart[] {
       conversation: (JSON.parse(call) as [string])[0],
     })),
     ...modelRequests(evidence),
+    ...guestRunsOf(evidence),
   ]
   return stopSpans(evidence).flatMap(({ stop, until }) =>
     starts.flatMap((start) =>
@@ -85,6 +86,24 @@ function modelRequests(evidence: Evidence) {
       agent: agents.get(turnKey(message)),
       conversation: message.conversation,
     }))
+}
+
+/** Calls that a guest ran, at once after the verdict on them. */
+function guestRunsOf({ guestRuns }: Evidence) {
+  return guestRuns.flatMap(({ conversation, root, at, call }) =>
+    root === undefined
+      ? []
+      : [
+          {
+            what: `call ${'mark' in call ? call.mark : call.callId} of the guest ${conversation}`,
+            process: 'front',
+            at,
+            tool: undefined,
+            agent: undefined,
+            conversation: root,
+          },
+        ],
+  )
 }
 
 function stopSpans({ records }: Evidence): { stop: Logged; until: number }[] {
