@@ -144,12 +144,12 @@ describe('a hook before a call', () => {
     expect(asked).toMatchObject({
       answer: {
         request: { pieces: [{ kind: 'user', text: 'List both.' }] },
-        answer: {
-          items: [
-            { kind: 'call', id: 'c1', name: 'Bash', arguments: '{"command":"ls a"}' },
-            { kind: 'call', id: 'c2', name: 'Bash', arguments: '{"command":"ls b"}' },
-          ],
-        },
+        pieces: [
+          { kind: 'response' },
+          { kind: 'call', id: 'c1', name: 'Bash', arguments: '{"command":"ls a"}' },
+          { kind: 'call', id: 'c2', name: 'Bash', arguments: '{"command":"ls b"}' },
+          { kind: 'ended' },
+        ],
       },
     })
   })
