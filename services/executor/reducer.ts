@@ -337,7 +337,7 @@ function applyOutcome(claim: ClaimInForce, outcome: Outcome, time: Milliseconds)
   const ending = endingOfReturned(phase, time >= round.expiresAt)
   if (ending !== undefined) return [finishCall(turn, round, open, ending)]
   const { declaration, lapsed } = phase
-  // An executor of record format 1 accepts the next claim at once. Both must accept the same claims.
+  // An executor of record format 1 has no pause, and both must accept the same claims.
   const isCounted = outcome.goesOn !== null
   const returned = (phase.returned ?? 0) + (isCounted ? 1 : 0)
   if (returned > limits.callReturnsMax) return [finishCall(turn, round, open, givenBack(lapsed))]

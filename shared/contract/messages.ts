@@ -1365,10 +1365,7 @@ export type Outcome = CallId & {
   owner: string
   /** its result; null: this owner did not start it and never will, or goesOn */
   result: CallResult | null
-  /**
-   * without a result: its agent began, and the turn of that agent goes on; null: the writer's
-   * format has no pauses after a call is given back
-   */
+  /** without a result: its agent began and goes on; null: no pause follows, as in format 1 */
   goesOn: boolean | null
 }
 
