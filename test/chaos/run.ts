@@ -127,7 +127,7 @@ export async function runChaos({
           guards: [...guardNames, onceGuard.name],
         })
       : openAccess({ prefix })
-    const broker = await startBroker({ heapMiB: 512, ...brokerOptions(access) })
+    const broker = await startBroker({ heapMiB: 512, isKilled: true, ...brokerOptions(access) })
     cleanUp.push(() => broker.stop())
     await access.grantOn(broker)
     // An older Weir has neither limits nor trees, and no `once`.
