@@ -99,7 +99,11 @@ export const hostProfiles: readonly HostProfile[] = [
     name: 'cline',
     title: 'Cline',
     ...withoutRequests,
-    writesAsUser: [/^\[SYSTEM\] This run is not complete until you call one of these terminal /],
+    // The second is the advice of Weir's plug-in.
+    writesAsUser: [
+      /^\[SYSTEM\] This run is not complete until you call one of these terminal /,
+      /^<hook_context source="PostToolUse" /,
+    ],
   },
   {
     name: 'gptme',
