@@ -216,6 +216,7 @@ function runTool(player: Player, task: ToolTask, recorded: TranscriptResult, end
       ...place,
       owner,
       result: resultOf(task.ordinal, recorded, ending),
+      goesOn: false,
     })
 }
 

@@ -4,6 +4,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { contentMark } from './content-mark.ts'
 import { processHeader } from './tool-server.ts'
 
 const act = fileURLToPath(new URL('tools/act.sh', import.meta.url))
@@ -28,9 +29,9 @@ export function writeAgent({ folder, providerUrl, toolsUrl, startsFile }: AgentW
   })
   const agent = {
     name: 'worker',
-    system: 'You are under test.',
+    system: `You are a ${contentMark} under test.`,
     model: { provider: 'anthropic', name: 'chaos', baseUrl: providerUrl, maxOutputTokens: 1000 },
-    fallback: 'This is the fallback.',
+    fallback: `This is the fallback of the ${contentMark}.`,
     caps: { rounds: 15, calls: 40, wallMs: 300_000 },
     stallMs: 15_000,
     startWithinMs: 5_000,

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Advice, CallVerdict } from '../../client/guard/guest-conversation.ts'
 import type { GuestAsked, GuestRun } from '../evidence/evidence.ts'
 import type { Random } from '../simulation/random.ts'
+import { contentMark } from './content-mark.ts'
 import { endsWithin } from './ends-within.ts'
 
 export type GuestsOptions = {
@@ -67,7 +68,7 @@ export function startGuests({ fronts, random, clients }: GuestsOptions): GuestLo
     const messages: unknown[] = []
     const last = dice.between(1, 3)
     for (let turn = 1; turn <= last && !over.signal.aborted; turn++) {
-      messages.push({ role: 'user', content: `Turn ${turn}.` })
+      messages.push({ role: 'user', content: `Turn ${turn} of the ${contentMark}.` })
       await turnOf({ conversation, turn, messages, dice, isStubborn: dice.chance(0.3) })
       turns += 1
       if (isStopping) break
@@ -98,7 +99,8 @@ export function startGuests({ fronts, random, clients }: GuestsOptions): GuestLo
       if (action === 'end') break
       const isLast = round >= rounds || (action === 'text_only' && !isStubborn)
       const calls = isLast ? [] : callsOf({ conversation, turn, round, dice, isStubborn })
-      const content = calls.length === 0 ? [{ type: 'text', text: 'Done.' }] : calls.map(blockOf)
+      const content =
+        calls.length === 0 ? [{ type: 'text', text: `Done, ${contentMark}.` }] : calls.map(blockOf)
       messages.push({ role: 'assistant', content })
       const verdicts = await verdictsOn(request, content, dice)
       if (calls.length === 0) break
@@ -125,7 +127,7 @@ export function startGuests({ fronts, random, clients }: GuestsOptions): GuestLo
     if (isStubborn) return [{ id: 'call_0', mark: undefined, risk: 'none' }]
     return Array.from({ length: dice.between(1, 3) }, (_, at) => ({
       id: `call_${at}`,
-      mark: `${conversation}/${turn}/${round}/${at}`,
+      mark: `${contentMark}/${conversation}/${turn}/${round}/${at}`,
       risk: dice.chance(0.1) ? 'ledger' : dice.chance(0.1) ? 'lookout' : 'none',
     }))
   }

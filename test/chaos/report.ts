@@ -82,6 +82,7 @@ function counts(all: Evidence, facts: RunFacts): string[] {
     `calls: ${tally(results.map(({ status }) => status))}; tools started: ${evidence.starts.length}, ended: ${facts.toolsEnded}`,
     `unknown outcomes explained by: ${tally(explainUnknowns(evidence).map(({ why }) => why ?? 'NOTHING'))}`,
     `records: ${records.length} (${tally(records.map(({ topic }) => topic))}), repeats of derived ones: ${repeats}`,
+    `encrypted with a key of: ${tally(records.map(({ encryptedWith }) => encryptedWith ?? 'nobody'))}; records that show content: ${records.filter(({ showsContent }) => showsContent === true).length}`,
     `replayed: ${facts.replayed.turns} turns, ${facts.replayed.decisions} decisions the same again`,
     guestLine(all, facts),
     ...guardLines(evidence, facts.guardChanges),

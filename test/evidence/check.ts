@@ -2,6 +2,7 @@
 // evidence that a rule needs skips the rule.
 
 import { noStartAfterStop } from './checkers/calls/no-start-after-stop.ts'
+import { onceEffects } from './checkers/calls/once-effects.ts'
 import { starts } from './checkers/calls/starts.ts'
 import { unknownExplained } from './checkers/calls/unknown-explained.ts'
 import { absentGuards } from './checkers/guards/absent-guards.ts'
@@ -20,6 +21,7 @@ import { guestResultOwn } from './checkers/guests/guest-result-own.ts'
 import { guestRounds } from './checkers/guests/guest-rounds.ts'
 import { guestRuns } from './checkers/guests/guest-runs.ts'
 import { commits } from './checkers/log/commits.ts'
+import { noReadableContent } from './checkers/log/no-readable-content.ts'
 import { oneContentPerId } from './checkers/log/one-content-per-id.ts'
 import { processesGoOn } from './checkers/log/processes-go-on.ts'
 import { readable } from './checkers/log/readable.ts'
@@ -39,6 +41,7 @@ type AnyChecker = Omit<Checker, 'needs'> & { needs: readonly Part[] }
 
 const ofAll: AnyChecker[] = [
   readable,
+  noReadableContent,
   processesGoOn,
   oneContentPerId,
   commits,
@@ -56,6 +59,7 @@ const ofAgents: AnyChecker[] = [
   historyValid,
   starts,
   noStartAfterStop,
+  onceEffects,
   unknownExplained,
   deniedNeverStart,
   guardsDecide,

@@ -29,13 +29,20 @@ export type Logged = {
   key: string
   /** The header `weir-id`. Undefined: an observed record. */
   id: string | undefined
-  /** The digest of its bytes. */
+  /** The digest of its readable bytes. */
   digest: string
   /** Undefined: a tombstone, or `fault` explains why it cannot be decoded. */
   message: Message | undefined
   fault: string | undefined
   isForeign?: boolean
+  /** Undefined: its bytes are readable. */
+  encryptedWith?: EncryptedWith | undefined
+  /** Its bytes, its key or a header show a text of the run's content, as the log stores them. */
+  showsContent?: boolean
 }
+
+/** The owner of the key that encrypts a record. */
+export type EncryptedWith = 'tenant' | 'conversation'
 
 /** The line that a tool writes before all other work. */
 export type Start = {
@@ -211,6 +218,8 @@ export type Evidence = {
   /** `isCalm`: no fault can strike. */
   guestHistories?: { asked: GuestShown[]; isCalm: boolean }
   stored?: StoredLog
+  /** All processes have keys for the records. */
+  isEncrypted?: true
 }
 
 /**
@@ -238,6 +247,7 @@ export type Part =
   | 'guestAdvice'
   | 'guestHistories'
   | 'stored'
+  | 'isEncrypted'
 
 /** `rule`: it holds after every run. `needs`: the evidence without which it cannot be checked. */
 export type Checker<Needed extends Part = never> = {

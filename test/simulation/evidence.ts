@@ -17,6 +17,7 @@ import {
 import type { Broker } from './broker.ts'
 import { guardNames } from './world/guards.ts'
 import type { Ledger, ModelStream } from './world/ledger.ts'
+import { onceGuardName } from './world/once.ts'
 import { childTool } from './world/trees.ts'
 
 export type SimulatedEvidence = Evidence & { stored: StoredLog }
@@ -58,7 +59,7 @@ export function collectEvidence(of: Collected): SimulatedEvidence {
 function recordsIn({ broker, ledger, topicPrefix, partitions }: Collected): Logged[] {
   const foreign = new Set(ledger.garbage.map(addressOf))
   const ofGuards: string[] = guardNames.map(guardTopicName)
-  const names = [...Object.keys(topics), ...ofGuards]
+  const names = [...Object.keys(topics), ...ofGuards, guardTopicName(onceGuardName)]
   return names.flatMap((topic) =>
     Array.from({ length: partitions }, (_, partition) =>
       broker.records(topicPrefix + topic, partition).map((record): Logged => {

@@ -24,6 +24,7 @@ import { type FrontsOptions, startFronts } from './world/fronts.ts'
 import { guardNames, startGuards } from './world/guards.ts'
 import { startGuests } from './world/guests.ts'
 import { createLedger } from './world/ledger.ts'
+import { onceGuardName, startOnceGuard, withOnce } from './world/once.ts'
 import { startOperator } from './world/operator.ts'
 import { connectTo, type World } from './world/provider.ts'
 import { toolsOf } from './world/tools.ts'
@@ -51,6 +52,8 @@ export type Rolled = {
   hasGuests?: boolean
   /** Whether an agent has agents below. Default: the seed decides. */
   hasTrees?: boolean
+  /** Whether a tool must not run twice. Default: the seed decides. */
+  hasOnce?: boolean
   rates: FaultRates
 }
 
@@ -122,6 +125,7 @@ export async function simulate(
     operated,
     hasGuests,
     hasTrees,
+    hasOnce,
   } = rolled
   const random = createRandom(`${seed}`)
   const stops: Finding[] = []
@@ -138,7 +142,7 @@ export async function simulate(
   let landed = 0
   const topics = [
     ...topicSpecs(topicPrefix, partitions),
-    ...guardNames.map((name) => guardTopicSpec(topicPrefix, name, partitions)),
+    ...[...guardNames, onceGuardName].map((name) => guardTopicSpec(topicPrefix, name, partitions)),
   ]
   const broker = createBroker(openStorage({ kind: storage, now: scheduler.now, topics }))
   const faults = createFaults(random.fork('faults'), rates)
@@ -146,14 +150,23 @@ export async function simulate(
   const ledger = createLedger()
   const trees = random.fork('trees')
   const isTree = hasTrees ?? trees.chance(0.3)
-  const rolledAgents = rollAgents(random.fork('agents'))
+  const once = random.fork('once')
+  const isOnce = hasOnce ?? once.chance(0.3)
+  const plainAgents = rollAgents(random.fork('agents'))
+  const rolledAgents = isOnce ? withOnce(plainAgents, once) : plainAgents
   const agents = isTree ? withParent(rolledAgents, trees) : rolledAgents
   const usersAgents = isTree ? new Map([...agents].slice(1)) : agents
-  const world: World = { ledger, random: random.fork('world'), sleeping: new Set(), over: false }
+  const world: World = {
+    ledger,
+    random: random.fork('world'),
+    sleeping: new Set(),
+    over: false,
+    repeatsSends: isOnce,
+  }
+  const place = { scheduler, broker, topicPrefix }
   if (isTree) {
-    const of = { scheduler, broker, topicPrefix }
-    world.startChild = childrenOf({ ...of, ledger, agents, partitions })
-    stopTrees({ ...of, random: trees.fork('stops'), durationMs })
+    world.startChild = childrenOf({ ...place, ledger, agents, partitions })
+    stopTrees({ ...place, random: trees.fork('stops'), durationMs })
   }
   if (random.fork('limits').chance(0.3))
     broker.land([
@@ -201,6 +214,9 @@ export async function simulate(
     log,
     stopped,
   })
+  const onceGuard = isOnce
+    ? startOnceGuard({ ...place, coordinator, faults, random: once, log, stopped })
+    : undefined
   const client = createMachine({
     name: 'client',
     scheduler,
@@ -240,6 +256,7 @@ export async function simulate(
 
   await scheduler.run(start + durationMs)
   cluster.calm()
+  onceGuard?.calm()
   guests?.calm()
   await scheduler.run(
     start + durationMs + settleMs,
@@ -251,6 +268,7 @@ export async function simulate(
   cluster.restart()
   await scheduler.run(scheduler.now() + 5 * minute)
   cluster.close()
+  onceGuard?.close()
   await scheduler.run(scheduler.now() + 5 * minute, () => cluster.running === 0)
 
   for (const failure of ledger.guests.failures) stopped(failure)

@@ -43,6 +43,8 @@ export function tallyOf({ evidence, faults, events, passedMs }: Simulated): Tall
   for (const { message } of recordsOf(evidence, 'call-finished'))
     if (message.status === 'denied' && message.reason.startsWith('the cap tree.'))
       add('child refused')
+  for (const { message } of recordsOf(evidence, 'call-finished'))
+    if (message.guard === 'once' && message.status === 'denied') add('once denied')
   return { seeds: 1, events, virtualHours: passedMs / 3_600_000, counts }
 }
 

@@ -11,6 +11,7 @@ import {
   type Evidence,
   type Logged,
   recordsOf,
+  turnKey,
 } from '../../evidence.ts'
 import { lineOf } from '../trees/trees.ts'
 import { matches } from './waits.ts'
@@ -72,10 +73,7 @@ function modelRequests(evidence: Evidence) {
     recordsOf(evidence, 'attempt-finished').map(({ message }) => message.attempt),
   )
   const agents = new Map(
-    recordsOf(evidence, 'model-request').map(({ message }) => [
-      message.conversation,
-      message.agent,
-    ]),
+    recordsOf(evidence, 'model-request').map(({ message }) => [turnKey(message), message.agent]),
   )
   return recordsOf(evidence, 'attempt-started')
     .filter(({ message }) => answered.has(message.attempt))
@@ -84,7 +82,7 @@ function modelRequests(evidence: Evidence) {
       process: 'llm-gateway',
       at: time,
       tool: undefined,
-      agent: agents.get(message.conversation),
+      agent: agents.get(turnKey(message)),
       conversation: message.conversation,
     }))
 }
