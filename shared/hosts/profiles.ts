@@ -99,10 +99,8 @@ export const hostProfiles: readonly HostProfile[] = [
     name: 'cline',
     title: 'Cline',
     ...withoutRequests,
-    // The second is the advice of Weir's plug-in.
     writesAsUser: [
-      /^\[SYSTEM\] This run is not complete until you call one of these terminal /,
-      /^<hook_context source="PostToolUse" /,
+      /^(\[SYSTEM\] This run is not complete until|<hook_context source="PostToolUse") /,
     ],
   },
   {
