@@ -227,7 +227,7 @@ const cline: Program = {
     input: JSON.stringify({ summary, verified: true }),
   }),
   // A plug-in that loads later is none.
-  environment: () => ({ CLINE_PLUGIN_IMPORT_TIMEOUT_MS: '60000' }),
+  environment: () => ({ CLINE_PLUGIN_IMPORT_TIMEOUT_MS: '300000' }),
   setup: ({ url }) => ['auth', '-p', 'openai', '-k', 'dummy', '-m', 'scripted', '-b', `${url}/v1`],
   args: (text) => ['--yolo', text],
   reply: lastLine,
