@@ -8,6 +8,8 @@ import { renamedLoops } from './renamed-loops.ts'
 import { renamedWork } from './renamed-work.ts'
 import { rewordedLoops } from './reworded-loops.ts'
 import { rewordedWork } from './reworded-work.ts'
+import { unseenLoops } from './unseen-loops.ts'
+import { unseenWork } from './unseen-work.ts'
 import { slowLoops, variedLoops } from './varied-loops.ts'
 
 export const built: Scenario[] = [
@@ -16,8 +18,10 @@ export const built: Scenario[] = [
   ...hostLoops,
   ...renamedLoops,
   ...rewordedLoops,
+  ...unseenLoops,
   ...honestWork,
   ...hostWork,
   ...renamedWork,
   ...rewordedWork,
+  ...unseenWork,
 ]
