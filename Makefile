@@ -90,8 +90,8 @@ bench: $(EVERYTHING) ## run all benchmarks, or ONLY="library" one of them
 simulate: $(EVERYTHING) ## run the simulator over SEEDS=10000 seeds, or over one SEED=
 	$(NODE) test/simulation/main.ts $(if $(SEED),--seed $(SEED),--seeds $(SEEDS))
 
-chaos: $(EVERYTHING) ## kill, stop and rebalance a fleet on a real broker for MINUTES=2, then check its records; SEED= repeats a run, SIGNED=1 signs records and gives each job its own user
-	$(NODE) test/chaos/main.ts --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(if $(SIGNED),--signed)
+chaos: $(EVERYTHING) ## kill, stop and rebalance a fleet on a real broker for MINUTES=2, then check its records; SEED= repeats a run, SIGNED=1 signs and encrypts records and gives each job its own user, UPGRADE=1 begins with the former version and upgrades it in the middle, SMALL=1 starts a small fleet
+	$(NODE) test/chaos/main.ts --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(if $(SIGNED),--signed) $(if $(UPGRADE),--upgrade) $(if $(SMALL),--small)
 
 fuzz: $(EVERYTHING) ## try the parsers with changed inputs of test/fuzz/corpus for MINUTES=2; SEED= repeats a run, ONLY= selects parsers
 	$(NODE) test/fuzz/main.ts --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only "$(ONLY)")

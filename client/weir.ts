@@ -46,6 +46,7 @@ import { needOptions } from './given-options.ts'
 import { unmatchedPatterns } from './guards/unmatched-patterns.ts'
 import { type HttpHandler, handlerOf } from './http/http-handler.ts'
 import { checkHttpOptions, type HttpOptions } from './http/http-options.ts'
+import { refuseUnknownKeys } from './known-keys.ts'
 import { closedOnFailure } from './place/closed-on-failure.ts'
 import { openFolder, openShared, openWatched } from './place/open-place.ts'
 import type { SharedFolder } from './place/shared-folder.ts'
@@ -418,14 +419,14 @@ function weirOf(parts: Parts): Weir {
       return (await approvals()).waiting()
     },
 
-    async allow(id, { by = personHere(), ...decision } = {}) {
+    async allow(id, decision = {}) {
       assertOpen()
-      return (await approvals()).decide({ ...decision, id: String(id), answer: 'allow', by })
+      return decided(approvals, 'allow', { ...decision, id })
     },
 
-    async deny(id, { by = personHere(), ...decision } = {}) {
+    async deny(id, decision = {}) {
       assertOpen()
-      return (await approvals()).decide({ ...decision, id: String(id), answer: 'deny', by })
+      return decided(approvals, 'deny', { ...decision, id })
     },
 
     // Loaded late: a program without a handler pays nothing for the server.
@@ -445,6 +446,17 @@ function weirOf(parts: Parts): Weir {
     [Symbol.asyncDispose]: closeOnce,
   }
   return weir
+}
+
+/** A misspelt tenant must not let a user decide for all tenants. */
+async function decided(
+  approvals: Parts['approvals'],
+  answer: ApprovalDecision['answer'],
+  { id, by = personHere(), ...decision }: DecisionOptions & { id: string },
+): Promise<DecisionOutcome> {
+  const known = ['identity', 'hash', 'tenant', 'of', answer === 'allow' ? 'values' : 'reason', 'by']
+  refuseUnknownKeys(decision, known, { code: 'usage', subject: answer })
+  return (await approvals()).decide({ ...decision, id: String(id), answer, by })
 }
 
 function closed(): WeirError {

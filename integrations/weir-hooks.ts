@@ -34,9 +34,10 @@ export type WeirHooks = {
   after(place: Place, call: Call, result: Result): Promise<Judged>
   /**
    * For a host that shows some failed calls in its next request only: reports each of them once.
-   * `isNew`: whether the call is of this turn. The advice is the same in each later request.
+   * `old`: of an earlier turn. `unheld`: counts only if the call has waited for no verdict. The advice is the
+   * same in each later request.
    */
-  failed(place: Place, call: Call, text: string, isNew: boolean): Promise<Judged>
+  failed(place: Place, call: Call, text: string, kind: 'new' | 'old' | 'unheld'): Promise<Judged>
   /** The turn has ended by itself. */
   stop(place: Place): Promise<void>
 }
@@ -55,13 +56,15 @@ export function weirHooks(host: string, environment: NodeJS.ProcessEnv = process
   const { origin } = new URL(environment.WEIR_URL || 'http://127.0.0.1:4141')
   const weir = environment.WEIR_COMMAND || `npx --yes ${weirPackage}`
   let starting: Promise<void> | undefined
-  /** The calls that Weir knows, with the advice of failed(). */
-  const known = new Map<string, string | undefined>()
+  /** The calls that Weir knows. `advice`: of failed(). */
+  const calls = new Map<string, { isReported: boolean; advice?: string | undefined }>()
 
-  function keep({ session }: Place, { id }: Call, advice?: string): void {
-    known.set(JSON.stringify([session, id]), advice)
-    const [oldest] = known.keys()
-    if (known.size > callsMax && oldest !== undefined) known.delete(oldest)
+  const keyOf = ({ session }: Place, { id }: Call) => JSON.stringify([session, id])
+
+  function keep(key: string, isReported: boolean, advice?: string): void {
+    calls.set(key, { isReported, advice })
+    const [oldest] = calls.keys()
+    if (calls.size > callsMax && oldest !== undefined) calls.delete(oldest)
   }
 
   const urlOf = (kind: string) => new URL(`/v1/hooks/${host}/${kind}`, origin)
@@ -85,10 +88,13 @@ export function weirHooks(host: string, environment: NodeJS.ProcessEnv = process
   }
 
   async function after(place: Place, call: Call, { isError, text }: Result): Promise<Judged> {
+    keep(keyOf(place, call), true)
     const result = isError ? { error: text } : { tool_response: text }
-    const calls = [{ ...callIn(call), ...result }]
     try {
-      const body = { ...bodyOf('PostToolBatch', place), tool_calls: calls }
+      const body = {
+        ...bodyOf('PostToolBatch', place),
+        tool_calls: [{ ...callIn(call), ...result }],
+      }
       const answer = await postOrStart('batch', body, answerMs)
       if (answer.continue === false) return { end: `${answer.stopReason}` }
       const { additionalContext } = answer.hookSpecificOutput ?? {}
@@ -110,7 +116,7 @@ export function weirHooks(host: string, environment: NodeJS.ProcessEnv = process
       }
     },
     async before(place, call, signal) {
-      keep(place, call)
+      keep(keyOf(place, call), false)
       try {
         const body = { ...bodyOf('PreToolUse', place), ...callIn(call) }
         const { hookSpecificOutput } = await postOrStart('pre', body, verdictMs, signal)
@@ -125,14 +131,13 @@ export function weirHooks(host: string, environment: NodeJS.ProcessEnv = process
       }
     },
     after,
-    async failed(place, call, text, isNew) {
-      const key = JSON.stringify([place.session, call.id])
-      if (known.has(key) || !isNew) {
-        const advice = known.get(key)
+    async failed(place, call, text, kind) {
+      const key = keyOf(place, call)
+      const { isReported = false, advice } = calls.get(key) ?? {}
+      if (isReported || kind === 'old' || (kind === 'unheld' && calls.has(key)))
         return advice === undefined ? {} : { advice }
-      }
       const judged = await after(place, call, { isError: true, text })
-      keep(place, call, judged.advice)
+      keep(key, true, judged.advice)
       return judged
     },
     async stop(place) {

@@ -12,6 +12,7 @@ import { printable } from '../terminal/text/printable.ts'
 import { refuseOpenAddress } from './front-address.ts'
 import { startFrontServer } from './front-server.ts'
 import { type RequestSigner, signerForAws } from './fronts/proxy/aws/aws-signer.ts'
+import { isOfAws } from './fronts/proxy/aws/signed-requests.ts'
 import type { VetoOptions } from './fronts/proxy/veto/veto.ts'
 import { frontsPlaceOf } from './fronts-place.ts'
 import { servedToTheEnd, untilStopped } from './until-stopped.ts'
@@ -26,6 +27,7 @@ export type ProxyCommandOptions = SettingFlags & {
   veto?: boolean
   vetoOauth?: boolean
   signAws?: string
+  signAwsHost?: string
 }
 
 /** `weir proxy --json` prints it as its first line. */
@@ -70,18 +72,28 @@ function vetoOf({ veto = false, vetoOauth = false }: ProxyCommandOptions): VetoO
   return veto ? { coversSubscriptions: vetoOauth } : undefined
 }
 
-/** Other machines would use the account of this process. */
+/** Other machines would use the account of this process, and another server would get its session token. */
 async function signerOf({
   signAws,
+  signAwsHost,
   allowRemote,
+  upstream,
 }: ProxyCommandOptions): Promise<RequestSigner | undefined> {
-  if (signAws === undefined) return undefined
+  if (signAws === undefined) {
+    if (signAwsHost !== undefined) throw usageError('--sign-aws-host needs --sign-aws: give both')
+    return undefined
+  }
   if (allowRemote)
     throw usageError(
       '--sign-aws lets each client use the AWS account of this process, and the server asks for no key: leave --allow-remote out',
     )
   if (!/^[a-z]{2}(-[a-z]+)+-\d$/.test(signAws))
     throw usageError(`--sign-aws is ${JSON.stringify(signAws)}: give a region, such as us-east-1`)
+  const hostname = URL.parse(upstream)?.hostname ?? upstream
+  if (!isOfAws(hostname) && hostname !== signAwsHost?.toLowerCase())
+    throw usageError(
+      `--sign-aws signs for hosts of AWS, and --upstream has ${JSON.stringify(hostname)}: name a host such as bedrock-runtime.${signAws}.amazonaws.com, or confirm yours with --sign-aws-host ${printable(hostname)}`,
+    )
   return signerForAws(signAws)
 }
 

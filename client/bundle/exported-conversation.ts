@@ -4,7 +4,9 @@ import { createBundle } from '../../shared/bus/bundle/writer.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { emptyFilter } from '../../shared/view/filter/turn-filter.ts'
+import { needOptions } from '../given-options.ts'
 import type { ReadableLog } from '../history/readable-log.ts'
+import { refuseUnknownKeys } from '../known-keys.ts'
 import { readRedactionRules } from './redaction-rules.ts'
 import { type BundleContent, writeBundle } from './written-bundle.ts'
 
@@ -24,18 +26,29 @@ export async function exportConversation(
   log: Omit<ReadableLog, 'progress'> & { source: string },
   id: ConversationId,
   file: string,
-  { force = false, redact, unredacted, signal = new AbortController().signal }: ExportOptions,
+  options: ExportOptions,
 ): Promise<BundleContent> {
+  const asked = { code: 'usage', subject: 'export' } as const
+  needOptions(options, { ...asked, example: '{ force: true }' })
+  refuseUnknownKeys(options, ['force', 'redact', 'unredacted', 'signal'], asked)
+  const { force = false, redact, unredacted, signal = new AbortController().signal } = options
   signal.throwIfAborted()
   const rules = redact === undefined ? [] : readRedactionRules(redact)
   const bundle = createBundle(file, { force })
   const filter = { conversations: new Set([id]), where: emptyFilter() }
-  const order = { filter, rules, unredacted, bundle, source: log.source, signal }
-  const asked = JSON.stringify({ conversation: [id] })
+  const order = {
+    filter,
+    rules,
+    unredacted,
+    bundle,
+    source: log.source,
+    signal,
+    asked: JSON.stringify({ conversation: [id] }),
+  }
   const progress = { expect: () => {}, read: () => {} }
   try {
     const nothingFound = () => unknownConversation(id)
-    const content = await writeBundle({ ...log, progress }, { ...order, asked, nothingFound })
+    const content = await writeBundle({ ...log, progress }, { ...order, nothingFound })
     if (content === undefined) throw signal.reason
     return content
   } catch (error) {

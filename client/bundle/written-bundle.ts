@@ -7,7 +7,8 @@ import { typeIn } from '../../shared/codec/codec.ts'
 import { letterCodec, messageOf } from '../../shared/codec/message-of.ts'
 import type { Bus, StoredRecord } from '../../shared/contract/bus.ts'
 import type { RedactRule } from '../../shared/contract/messages.ts'
-import { historyConversation } from '../../shared/contract/topology.ts'
+import { partitionOf } from '../../shared/contract/partition.ts'
+import { historyConversation, originKey } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { usageError, type WeirError } from '../../shared/lib/errors.ts'
 import {
@@ -17,6 +18,7 @@ import {
 } from '../../shared/runtime/redaction/agent-redaction.ts'
 import { createRedaction } from '../../shared/runtime/redaction/redaction.ts'
 import type { RedactionRule } from '../../shared/runtime/redaction/redaction-rule.ts'
+import { isEmptyFilter } from '../../shared/view/filter/turn-filter.ts'
 import type { ReadableLog } from '../history/readable-log.ts'
 import { scan } from '../history/scan.ts'
 import { copySelection } from './copy.ts'
@@ -71,7 +73,8 @@ export async function writeBundle(
   const leftOut = await copied({ log, selection, bundle, tally, rules, signal })
   if (signal.aborted) return undefined
   const turns = tally.turns()
-  if (turns.length === 0) throw nothingFound(selection)
+  const forks = turns.length === 0 ? await forksAmong(log, filter) : 0
+  if (turns.length === 0 && forks === 0) throw nothingFound(selection)
   for (const turn of turns) bundle.turn(turn)
   const facts = {
     madeAt: new Date(systemClock.now()).toISOString(),
@@ -83,7 +86,7 @@ export async function writeBundle(
   }
   await bundle.finish(facts, signal)
   return {
-    conversations: new Set(turns.map(({ conversation }) => conversation)).size,
+    conversations: forks || new Set(turns.map(({ conversation }) => conversation)).size,
     turns: turns.length,
     records: bundle.records,
     openTurns: turns.filter(({ outcome }) => outcome === 'open').length,
@@ -91,6 +94,21 @@ export async function writeBundle(
     leftOut,
     isRedacted: rules.length > 0,
   }
+}
+
+/** The number of forks that the filter names. A fork without an own turn has its origins only. */
+async function forksAmong(
+  { bus, topicPrefix, partitions }: ReadableLog,
+  { conversations, where }: ExportFilter,
+): Promise<number> {
+  if (!isEmptyFilter(where)) return 0
+  let count = 0
+  for (const id of conversations) {
+    const place = { topic: `${topicPrefix}history`, partition: partitionOf(id, partitions) }
+    const record = await bus.get({ ...place, key: originKey(id), waitMs: 0 })
+    if (record !== undefined) count += 1
+  }
+  return count
 }
 
 /** Includes the redaction of the source bundle. */

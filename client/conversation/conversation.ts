@@ -26,6 +26,7 @@ import { needOptions } from '../given-options.ts'
 import { newestConversations } from '../history/newest-conversations.ts'
 import type { ReadableLog } from '../history/readable-log.ts'
 import type { ConversationSummary } from '../history/summary.ts'
+import { refuseUnknownKeys } from '../known-keys.ts'
 import type { FoundPage, Search } from '../search/search.ts'
 import type { CallPlace, TurnEvent, WholeCall } from '../turn/turn-event.ts'
 import { type OfferedCall, offeredCalls, type SentResult, sendResult } from './client-calls.ts'
@@ -165,6 +166,9 @@ export async function conversationsIn(
   log: Log,
   options: ConversationsOptions,
 ): Promise<ConversationsPage> {
+  const asked = { code: 'usage', subject: 'conversations' } as const
+  needOptions(options, { ...asked, example: "{ where: { outcome: 'failed' } }" })
+  refuseUnknownKeys(options, ['where', 'sort', 'limit', 'after'], asked)
   const { filter, sort, limit, skip } = pageAsked(options)
   if (isEmptyFilter(filter) && sort === 'time') {
     const readable: ReadableLog = { ...log, progress: { expect: () => {}, read: () => {} } }

@@ -11,7 +11,7 @@ import { eraseIn } from '../../shared/bus/erase-in.ts'
 import { batchesOf, noneIfMissing } from '../../shared/bus/range.ts'
 import { encode } from '../../shared/codec/codec.ts'
 import { messageOf } from '../../shared/codec/message-of.ts'
-import { contentHash, isEvidence, withoutContent } from '../../shared/contract/audit/link.ts'
+import { isEvidence, withoutContent } from '../../shared/contract/audit/link.ts'
 import type { Erasure, Offset } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -31,6 +31,7 @@ import {
   type Selected,
   selectedConversations,
 } from './rest.ts'
+import { hasReadable } from './unreadable.ts'
 
 export type { ForgetSelection } from './rest.ts'
 
@@ -46,8 +47,8 @@ export type ForgetOptions = ForgetSelection & {
  * `records`: how many were deleted.
  * `isOverwritten`: in a data folder, their bytes are gone from unused parts of the file too. False: a
  * reader has the former file open, or the file is too large to write it anew while Weir runs.
- * `isUnreadable`: no process can read a record of them any more: the records are gone, or the keys of
- * the conversations encrypted all of them.
+ * `isUnreadable`: no process can read a record of them any more: the records are gone, or deleted keys
+ * encrypted all of them.
  * `until`: on Kafka, the time when retention has deleted the records of topics, with the evidence of
  * the conversations. For unreadable records: the time from which brokers may not keep their deleted keys.
  * `never`: `retentionDays` is 0. Null: they are gone, as in a data folder.
@@ -92,10 +93,11 @@ export async function forgetConversations(
     open: [],
     records: 0,
     isOverwritten: false,
-    isUnreadable: dryRun !== true,
+    isUnreadable: false,
     until: null,
   }
   const author = { by, identity: identity ?? 'claimed' }
+  let hasEvidence = false
 
   /** False: a conversation has newer records than `selected`. */
   async function deleteAll(selected: Selected): Promise<boolean> {
@@ -109,8 +111,7 @@ export async function forgetConversations(
       for (const id of conversations) done.add(id)
       all.records += deleted.records
       all.isOverwritten = deleted.isOverwritten
-      all.isUnreadable &&= deleted.isUnreadable
-      all.until = later(all.until, deleted.until)
+      hasEvidence ||= deleted.hasEvidence
     }
     return true
   }
@@ -126,10 +127,12 @@ export async function forgetConversations(
       if (tries === triesMax) throw stillOpen(conversations)
     }
     await removeFromIndex(log)
+    all.isUnreadable = log.isLocal || !(await hasReadable(log, done))
   } catch (error) {
     throw done.size > 0 && error instanceof WeirError ? afterSome(done.size, error) : error
   }
-  return { ...all, conversations: [...done] }
+  const until = log.isLocal ? null : untilOf(log, { ...all, hasEvidence })
+  return { ...all, conversations: [...done], until }
 }
 
 function afterSome(deleted: number, cause: WeirError): WeirError {
@@ -144,7 +147,7 @@ function* piecesOf(conversations: readonly ConversationId[]): Generator<Conversa
     yield conversations.slice(at, at + limits.eraseConversationsMax)
 }
 
-type Deleted = Pick<Forgotten, 'records' | 'isOverwritten' | 'isUnreadable' | 'until'>
+type Deleted = Pick<Forgotten, 'records' | 'isOverwritten'> & { hasEvidence: boolean }
 
 /**
  * The notes come first: after a failure between them and the deletion, the conversations are still
@@ -158,7 +161,8 @@ async function deletePiece(
   const conversations = new Set(selected.conversations)
   if (await hasNewer(log, selected, conversations)) return undefined
   const notes = await noteAll(log, selected.conversations, author)
-  const { evidence, isReadable } = await evidenceOf(conversations)
+  const evidence = await evidenceOf(conversations)
+  const hasEvidence = evidence.length > 0
   if (log.isLocal) {
     const { topicPrefix } = log
     const { seen, forks } = selected
@@ -172,44 +176,34 @@ async function deletePiece(
       evidence,
     }
     const erased = await eraseIn(log.bus, erasure)
-    return erased && { ...erased, isUnreadable: true, until: null }
+    return erased && { ...erased, hasEvidence }
   }
   if (await hasNewer(log, selected, conversations)) return undefined
   const records = await removeFromTables(log, selected)
-  const isUnreadable = !isReadable && selected.conversations.every((id) => selected.sealed.has(id))
-  const until = isUnreadable
-    ? log.bus.clock.now() + limits.keysCompactedMs
-    : untilOf(log, evidence.length > 0)
-  return { records, isOverwritten: false, isUnreadable, until }
+  return { records, isOverwritten: false, hasEvidence }
 }
 
 /**
- * Returns the evidence of some of the conversations, without its content. `isReadable`: no key of a
- * conversation encrypts some of that content. Each record of `audit` is read once for all of them.
+ * Returns the evidence of some of the conversations, without its content. Each record of `audit` is
+ * read once for all of them.
  */
 function evidenceReader({ bus, topicPrefix }: ForgetLog, all: readonly ConversationId[]) {
   const topic = `${topicPrefix}audit`
   const byConversation = new Map<ConversationId, Erasure['evidence']>(all.map((id) => [id, []]))
-  const readable = new Set<ConversationId>()
   const ends = new Map<number, Offset>()
   return async (conversations: ReadonlySet<ConversationId>) => {
     for (const { partition, begin, end: to } of await bus.ends(topic)) {
       const from = ends.get(partition) ?? begin
       for await (const records of batchesOf(bus, { topic, partition, from, to }))
-        for (const { key, offset, value, conversationKey } of records) {
+        for (const { key, offset, value } of records) {
           const evidence = byConversation.get(key)
           const message = evidence && messageOf(value)
           if (!isEvidence(message)) continue
           evidence?.push({ partition, offset, value: encode(withoutContent(message)) })
-          const isWhole = contentHash(message) !== undefined
-          if (isWhole && conversationKey !== 'present') readable.add(key)
         }
       ends.set(partition, to)
     }
-    return {
-      evidence: [...conversations].flatMap((id) => byConversation.get(id) ?? []),
-      isReadable: [...conversations].some((id) => readable.has(id)),
-    }
+    return [...conversations].flatMap((id) => byConversation.get(id) ?? [])
   }
 }
 
@@ -257,15 +251,14 @@ async function removeKeys(
 }
 
 /** Keeps the longest retention of the topics that have records of the conversations. */
-function untilOf({ bus, retentionMs, auditMs }: Parts, hasEvidence: boolean): Forgotten['until'] {
+function untilOf(
+  { bus, retentionMs, auditMs }: Parts,
+  { isUnreadable, hasEvidence }: { isUnreadable: boolean; hasEvidence: boolean },
+): Forgotten['until'] {
+  if (isUnreadable) return bus.clock.now() + limits.keysCompactedMs
   if (retentionMs === undefined) return 'never'
   const keptMs = Math.max(retentionMs, limits.deadLettersKeptMs, hasEvidence ? auditMs : 0)
   return bus.clock.now() + keptMs
-}
-
-function later(a: Forgotten['until'], b: Forgotten['until']): Forgotten['until'] {
-  if (a === 'never' || b === 'never') return 'never'
-  return a === null || b === null ? (a ?? b) : Math.max(a, b)
 }
 
 /** Keeps FORGET-3. The places of the notes. */

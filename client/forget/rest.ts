@@ -39,16 +39,14 @@ export type ForgetSelection =
 
 /**
  * `open`: those with an open turn, an outstanding round or a waiting message. `histories`: the keys
- * to delete of each conversation in the table `history`. `sealed`: those whose records are all encrypted
- * with keys of theirs. `untaken`: those with a title that intake may
- * not have taken yet. `forks`: others that begin with turns of these, and have
- * a summary that repeats such turns.
+ * to delete of each conversation in the table `history`. `untaken`: those with a title that intake may
+ * not have taken yet. `forks`: others that begin with turns of these, and have a summary that repeats
+ * such turns.
  */
 export type Selected = Pick<Erasure, 'conversations' | 'forks' | 'keep' | 'seen'> & {
   open: ConversationId[]
   untaken: ConversationId[]
   histories: Map<ConversationId, string[]>
-  sealed: ReadonlySet<ConversationId>
 }
 
 /** Each includes the conversations of its calls, and those of a guest's sub-agents. */
@@ -119,8 +117,6 @@ export async function selectedConversations(
   const isWanted = await wantedBy(log, selection)
   const found = new Set<ConversationId>()
   const open = new Set<ConversationId>()
-  const sealed = new Set<ConversationId>()
-  const unsealed = new Set<ConversationId>()
   const keep: Selected['keep'] = []
   const seen: Selected['seen'] = []
   const histories: Selected['histories'] = new Map()
@@ -137,11 +133,7 @@ export async function selectedConversations(
         if (id?.stage === 'intake') reached.set(partition, id.offset)
         if (!isWanted(record.key) || record.conversationKey === 'deleted') continue
         assertReadable(log.bus, record)
-        if (!isRemainder(record)) {
-          found.add(record.key)
-          const isSealed = record.conversationKey === 'present'
-          ;(isSealed ? sealed : unsealed).add(record.key)
-        }
+        if (!isRemainder(record)) found.add(record.key)
         yield record
       }
   }
@@ -217,7 +209,6 @@ export async function selectedConversations(
     keep,
     seen,
     histories,
-    sealed: new Set([...sealed].filter((id) => !unsealed.has(id))),
     forks,
   }
 }
@@ -237,7 +228,7 @@ export async function hasNewer(
 }
 
 /** A record that a deleted conversation leaves, or that its idle unit writes later. */
-function isRemainder({ value }: StoredRecord): boolean {
+export function isRemainder({ value }: Pick<StoredRecord, 'value'>): boolean {
   const type = value === null ? undefined : typeIn(value)
   return type === 'carried' || type === 'guest-carried' || type === 'tick'
 }

@@ -5,6 +5,7 @@
 
 import type { StoredRecord } from '../../shared/contract/bus.ts'
 import { type Histories, historiesOf } from './histories.ts'
+import { newestLoneForks } from './lone-forks.ts'
 import { newestRecords } from './newest-records.ts'
 import type { ReadableLog } from './readable-log.ts'
 import {
@@ -47,7 +48,13 @@ export async function newestConversations(
     if (last === undefined && one.last !== undefined) withoutEnd -= 1
     if (!isWhole && one.isWhole) partial -= 1
   }
-  return [...found.values()].map(summaryOf)
+  const oldest = [...found.values()].at(-1)
+  const since = found.size === max && oldest !== undefined ? oldest.at : 0
+  const forks = await newestLoneForks(log, { since, max, isKnown: (id) => found.has(id) })
+  const all = [...found.values()].map((one) => ({ at: one.at, summary: summaryOf(one) }))
+  for (const fork of forks) all.push({ at: fork.last.at, summary: fork })
+  if (forks.length > 0) all.sort((a, b) => b.at - a.at)
+  return all.slice(0, max).map(({ summary }) => summary)
 }
 
 /** Undefined: the conversation became active after the read began. */

@@ -8,8 +8,8 @@ import { endsOf } from './readable-log.ts'
 
 export type ReadableTopics = { bus: Pick<Bus, 'ends' | 'read'>; topicPrefix: string }
 
-/** Records to read ahead of one partition. Small, because a reply may be large. */
-const chunkRecords = 64
+/** Records to read ahead of one partition. Small, because a reply may be large, and a file larger. */
+const chunkOf = (name: TopicName) => (name === 'history' ? 32 : 64)
 
 type Walk = { partition: number; begin: Offset; next: Offset; waiting: StoredRecord[] }
 
@@ -22,6 +22,7 @@ export async function* newestRecords(
   name: TopicName,
 ): AsyncGenerator<StoredRecord> {
   const topic = log.topicPrefix + name
+  const chunkRecords = chunkOf(name)
   const walks = (await endsOf(log, name)).map(
     ({ partition, begin, end }): Walk => ({ partition, begin, next: end, waiting: [] }),
   )

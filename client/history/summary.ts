@@ -41,10 +41,12 @@ export type ConversationSummary = {
   /**
    * The end of the last turn. open: it still runs. ended: Weir has ended it, and a guest may go on.
    * unknown: its end is no longer in the log. For a conversation without a turn: the end of its last
-   * message; unjudged: it only counts requests that passed unjudged.
+   * message. Without a message: unjudged, if it only counts requests that passed unjudged, or forked.
    */
-  last: Omit<Ending, 'outcome'> & { outcome: Ending['outcome'] | 'open' | 'unknown' | 'unjudged' }
+  last: Omit<Ending, 'outcome'> & { outcome: Ending['outcome'] | OutcomeWithoutEnd }
 }
+
+type OutcomeWithoutEnd = 'open' | 'unknown' | 'unjudged' | 'forked'
 
 /** A conversation that the walk has found, as far as it is known. */
 export type Unfinished = Omit<ConversationSummary, 'last' | 'facts' | 'title'> & {
@@ -110,6 +112,7 @@ export type FoldedConversation = {
   rounds: readonly RoundUsage[]
   turns: ReadonlyMap<number, TurnView>
   facts: FactFold | undefined
+  isFork: boolean
 }
 
 /** The summary of a conversation whose turns are folded already. */
@@ -120,6 +123,7 @@ export function summaryOfViews({
   rounds,
   turns,
   facts,
+  isFork,
 }: FoldedConversation): ConversationSummary {
   const found = withRounds(conversation, at, rounds)
   found.title = title
@@ -130,7 +134,10 @@ export function summaryOfViews({
   // Older turns say nothing about the last one.
   const ending =
     lastTurn === undefined ? new Map(turns) : new Map(last === undefined ? [] : [[lastTurn, last]])
-  found.last = lastOf({ ...found, view: { ...view, turns: ending } })
+  found.last =
+    isFork && turns.size === 0 && facts === undefined
+      ? withoutEnd('forked', at)
+      : lastOf({ ...found, view: { ...view, turns: ending } })
   found.view = { ...view, turns: new Map(turns) }
   found.isWhole =
     firstTurn === undefined ? facts === undefined : turns.get(firstTurn)?.startedAt !== undefined
@@ -186,10 +193,7 @@ function lastOf({ view, lastTurn, at }: Unfinished): ConversationSummary['last']
 }
 
 /** `unknown`: the end is no longer in the log. */
-function withoutEnd(
-  outcome: 'open' | 'unknown' | 'unjudged',
-  at: Milliseconds,
-): ConversationSummary['last'] {
+function withoutEnd(outcome: OutcomeWithoutEnd, at: Milliseconds): ConversationSummary['last'] {
   return { outcome, class: null, cap: null, reason: null, at }
 }
 

@@ -129,6 +129,6 @@ async function ifAllowed<T>(work: () => Promise<T>, log: Logger): Promise<T | un
   }
 }
 
-function isUnauthorized(error: unknown): boolean {
+export function isUnauthorized(error: unknown): boolean {
   return error instanceof WeirError && error.code === 'bus.unauthorized'
 }

@@ -15,15 +15,15 @@ import { version } from '../../shared/lib/version.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 
 /** Raise it when the tables change. */
-const schemaVersion = 6
+const schemaVersion = 7
 /** `Weir` as a number: SQLite keeps it in the header of the file. */
 const applicationId = 0x57656972
 /** A wait for another process blocks this one, so it is short. */
 const busyWaitMs = 250
 
 /**
- * `texts`: the words of each round, without the texts themselves. The words of a title have the id of
- * its conversation as a negative number.
+ * `texts`: the words of each round, without the texts themselves. The words of a title and of a fork's id
+ * have the id of the conversation as a negative number. The facets of a fork have that number too.
  */
 const schema = `
   CREATE TABLE positions (
@@ -43,7 +43,8 @@ const schema = `
     usd INTEGER NOT NULL, -- billionths
     ms INTEGER NOT NULL, -- of its longest turn
     facts TEXT, -- those that belong to no turn
-    hidden INTEGER NOT NULL DEFAULT 0 -- 1: the rules of an agent hide values of it
+    hidden INTEGER NOT NULL DEFAULT 0, -- 1: the rules of an agent hide values of it
+    words INTEGER NOT NULL DEFAULT 0 -- 1: the texts have a row for its names
   ) STRICT;
   CREATE INDEX conversations_at ON conversations (at);
   CREATE INDEX conversations_tokens ON conversations (tokens, at);
@@ -83,6 +84,10 @@ const schema = `
     usd INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX settled_conversation ON settled (conversation);
+  CREATE TABLE forks (
+    conversation INTEGER PRIMARY KEY,
+    since INTEGER NOT NULL
+  ) STRICT;
   CREATE TRIGGER conversation_deleted AFTER DELETE ON conversations BEGIN
     DELETE FROM settled WHERE conversation = old.id;
     DELETE FROM texts WHERE rowid = -old.id;
@@ -204,7 +209,7 @@ function emptied(db: Database, stamp: string): void {
 
 /** Removes all records of the log. */
 export function clearIndex(db: Database): void {
-  const names = ['positions', 'conversations', 'turns', 'facets', 'entries', 'settled']
+  const names = ['positions', 'conversations', 'turns', 'facets', 'entries', 'settled', 'forks']
   for (const name of names) db.exec(`DELETE FROM ${name}`)
   db.exec("INSERT INTO texts (texts) VALUES ('delete-all')")
 }

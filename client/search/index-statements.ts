@@ -26,8 +26,12 @@ export function statementsIn(db: DatabaseSync) {
       `SELECT e.id FROM turns t JOIN entries e ON e.turn = t.id
         WHERE t.conversation = ? AND e.digest NOT NULL`,
     ),
-    title: db.prepare('SELECT title FROM conversations WHERE id = ?'),
+    names: db.prepare('SELECT name, title, hidden, words FROM conversations WHERE id = ?'),
+    setWords: writing('UPDATE conversations SET words = ? WHERE id = ?'),
     setTitle: writing('UPDATE conversations SET title = ? WHERE id = ?'),
+    fork: db.prepare('SELECT since FROM forks WHERE conversation = ?'),
+    addFork: writing('INSERT OR REPLACE INTO forks (conversation, since) VALUES (?, ?)'),
+    removeFork: writing('DELETE FROM forks WHERE conversation = ? AND since <= ?'),
     removeQuestions: writing('UPDATE turns SET question = NULL WHERE conversation = ?'),
     facts: db.prepare('SELECT facts FROM conversations WHERE id = ?'),
     setFacts: writing('UPDATE conversations SET facts = ? WHERE id = ?'),
@@ -57,7 +61,8 @@ export function statementsIn(db: DatabaseSync) {
     forgetSums: writing('UPDATE conversations SET facts = NULL WHERE id = ?'),
     removeEmpty: writing(
       `DELETE FROM conversations WHERE id = ?
-        AND NOT EXISTS (SELECT 1 FROM turns WHERE conversation = conversations.id)`,
+        AND NOT EXISTS (SELECT 1 FROM turns WHERE conversation = conversations.id)
+        AND NOT EXISTS (SELECT 1 FROM forks WHERE conversation = conversations.id)`,
     ),
     noteDeleted: writing('UPDATE about SET deleted = deleted + 1'),
     addText: writing('INSERT INTO texts (rowid, text) VALUES (?, ?)'),
@@ -76,7 +81,7 @@ export function statementsIn(db: DatabaseSync) {
   }
 }
 
-/** Turns without an entry whose activity is deleted, and conversations without a turn. */
+/** Turns without an entry whose activity is deleted, and conversations without a turn or an origin. */
 export function removeGone(db: DatabaseSync, partition: number, begin: number): void {
   const gone = `SELECT id FROM turns WHERE partition = ${partition} AND offset < ${begin}
     AND NOT EXISTS (SELECT 1 FROM entries WHERE entries.turn = turns.id)`
@@ -84,6 +89,7 @@ export function removeGone(db: DatabaseSync, partition: number, begin: number): 
     DELETE FROM facets WHERE turn IN (${gone});
     DELETE FROM turns WHERE id IN (${gone});
     DELETE FROM conversations WHERE facts IS NULL
-      AND NOT EXISTS (SELECT 1 FROM turns WHERE conversation = conversations.id);
+      AND NOT EXISTS (SELECT 1 FROM turns WHERE conversation = conversations.id)
+      AND NOT EXISTS (SELECT 1 FROM forks WHERE conversation = conversations.id);
   `)
 }

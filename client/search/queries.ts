@@ -107,11 +107,18 @@ function ofConversations(searched: Searched): Sql {
   const bounds = ofBounds(searched.filter)
   const turns = ofTurns(searched)
   if (turns.text === anyTurn) return { ...bounds, text: `c.at > 0 AND ${bounds.text}` }
+  const matching = ['turns', loneForks].map(
+    (table) => `SELECT t.conversation FROM ${table} t WHERE ${turns.text}`,
+  )
   return {
-    text: `c.at > 0 AND ${bounds.text} AND c.id IN (SELECT t.conversation FROM turns t WHERE ${turns.text})`,
-    values: [...bounds.values, ...turns.values],
+    text: `c.at > 0 AND ${bounds.text} AND c.id IN (${matching.join(' UNION ALL ')})`,
+    values: [...bounds.values, ...turns.values, ...turns.values],
   }
 }
+
+/** Forks without an own turn, each as a turn without an end. */
+const loneForks = `(SELECT -conversation AS id, conversation, since, since AS until FROM forks f
+  WHERE NOT EXISTS (SELECT 1 FROM turns WHERE turns.conversation = f.conversation))`
 
 const anyTurn = 'TRUE'
 
@@ -157,8 +164,10 @@ function summaryOfRow(
     .prepare('SELECT id, turn, question, view FROM turns WHERE conversation = ?')
     .all(Number(id))
   const rounds = db.prepare('SELECT round, input, output FROM entries WHERE turn = ?')
+  const isFork = db.prepare('SELECT 1 FROM forks WHERE conversation = ?').get(Number(id))
   return summaryOfViews({
     conversation: String(name),
+    isFork: isFork !== undefined,
     at: Number(at),
     title: title === null || hidden === 1 ? undefined : String(title),
     facts: facts ? valueOfText<FactFold>(facts) : undefined,

@@ -25,6 +25,7 @@ import {
 } from '../../shared/view/filter/turn-filter.ts'
 import type { TurnView } from '../../shared/view/turn-view.ts'
 import { contextIn } from '../history/context-turns.ts'
+import { forkedConversation } from '../history/lone-forks.ts'
 import { endsOf, type ReadableLog } from '../history/readable-log.ts'
 import type { ConversationSummary } from '../history/summary.ts'
 import { clearIndex, inMemory, openIndexFile, purgeStep, removalsIn } from './index-file.ts'
@@ -179,10 +180,10 @@ export function openSearch(
     }
   }
 
-  /** Not the pieces of files, summaries and origins, and no turn that is only context in a bundle. */
+  /** Not the pieces of files and summaries, and no turn that is only context in a bundle. */
   function isIndexed({ key }: StoredRecord): boolean {
     const id = historyRound(key)
-    if (id === undefined) return titledConversation(key) !== undefined
+    if (id === undefined) return (titledConversation(key) ?? forkedConversation(key)) !== undefined
     return log.bundle === undefined || !contextIn(id.conversation, log.bundle)(id.turn)
   }
 

@@ -15,6 +15,7 @@ import type { StoredRecord } from '../../shared/contract/bus.ts'
 import type { RoundId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { HistoryEntry, Message } from '../../shared/contract/messages.ts'
+import { tenantOf } from '../../shared/contract/tenant.ts'
 import { historyRound, titledConversation } from '../../shared/contract/topology.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import { valuesOf } from '../../shared/view/filter/turn-filter.ts'
@@ -22,6 +23,7 @@ import { inputTokensOf, isOfMoney, usdOf } from '../../shared/view/totals.ts'
 import { addFact, beginFacts, type FactFold } from '../../shared/view/turn-facts.ts'
 import { addToTurn, beginTurn, type TurnView } from '../../shared/view/turn-view.ts'
 import { questionIn, titleIn } from '../history/histories.ts'
+import { forkedConversation } from '../history/lone-forks.ts'
 import { type IndexStatements, removeGone, statementsIn } from './index-statements.ts'
 import { storedText, valueOfText } from './stored-value.ts'
 
@@ -126,6 +128,7 @@ export function createTurnIndex(db: DatabaseSync): TurnIndex {
     const own = conversation(name)
     for (const [key, { conversation: of, view }] of turns)
       if (of === name && view.firstAt <= time) turns.delete(key)
+    removeFork(sql, own, time)
     if (removeTurns(sql, own, time)) conversations.delete(name)
   }
 
@@ -138,6 +141,8 @@ export function createTurnIndex(db: DatabaseSync): TurnIndex {
 
   function addHistory({ key, value, time, partition }: StoredRecord, shown: ShownEntries): void {
     const round = historyRound(key)
+    const fork = forkedConversation(key)
+    if (fork !== undefined) return addFork(sql, openConversation(fork), { name: fork, value, time })
     if (round === undefined) return addTitle(sql, { key, value }, { conversation, shown })
     if (value === null) return removeEntry(sql, conversation(round.conversation), round)
     const entry = messageOf(value)
@@ -217,10 +222,48 @@ function addTitle(
   const title = titleIn(value) || null
   if (title === null && sql.conversation.get(name) === undefined) return
   const id = conversation(name)
-  removeTitle(sql, id)
+  if (shown.has(name)) sql.hide.run(id)
   sql.setTitle.run(title, id)
-  const isHidden = shown.has(name) || sql.isHidden.get(name)?.hidden === 1
-  if (title !== null && !isHidden) sql.addText.run(-id, title)
+  setNameText(sql, id)
+}
+
+/** Keeps TURN-INDEX-3. The words of the title, and of the id of a fork, which may have no turn. */
+function setNameText(sql: IndexStatements, id: number): void {
+  const { name, title, hidden, words } = sql.names.get(id) ?? {}
+  const texts = [
+    ...(sql.fork.get(id) === undefined ? [] : [String(name)]),
+    ...(title == null || hidden === 1 ? [] : [String(title)]),
+  ]
+  if (words === 1) {
+    sql.removeText.run(-id)
+    sql.noteDeleted.run()
+  }
+  if (texts.length > 0) sql.addText.run(-id, texts.join('\n'))
+  sql.setWords.run(texts.length > 0 ? 1 : 0, id)
+}
+
+/** The origins of the conversation. Without a value they were deleted. */
+function addFork(
+  sql: IndexStatements,
+  open: OpenConversation,
+  { name, value, time }: Pick<StoredRecord, 'value' | 'time'> & { name: string },
+): void {
+  if (messageOf(value)?.type !== 'conversation-forked') {
+    removeFork(sql, open.id, time)
+    return void sql.removeEmpty.run(open.id)
+  }
+  open.at = Math.max(open.at, time)
+  sql.addFork.run(open.id, time)
+  sql.facet.run('tenant', tenantOf(name), -open.id)
+  sql.facet.run('tree', name, -open.id)
+  setNameText(sql, open.id)
+}
+
+/** Of a fork that began until then. */
+function removeFork(sql: IndexStatements, id: number, time: number): void {
+  if (Number(sql.removeFork.run(id, time).changes) === 0) return
+  sql.removeFacets.run(-id)
+  setNameText(sql, id)
 }
 
 function addSettled(
@@ -233,18 +276,11 @@ function addSettled(
   sql.settled.run(message.attempt, conversation(message.conversation), usdOf(message) ?? 0)
 }
 
-/** The words of the title. */
-function removeTitle(sql: IndexStatements, conversation: number): void {
-  if (sql.title.get(conversation)?.title == null) return
-  sql.removeText.run(-conversation)
-  sql.noteDeleted.run()
-}
-
 /** Keeps TURN-INDEX-3. */
 function showOnly(sql: IndexStatements, own: number, entries: readonly HistoryEntry[]): void {
   sql.hide.run(own)
   sql.removeQuestions.run(own)
-  removeTitle(sql, own)
+  setNameText(sql, own)
   const shown = new Set<number>()
   for (const entry of entries) {
     const turn = sql.turn.get(own, entry.turn)?.id

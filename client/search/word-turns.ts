@@ -42,11 +42,14 @@ export async function withWordTurns<T>(
   }
 }
 
-/** In a round of the turn, or in the title of its conversation. */
+/** In a round of the turn, in the title of its conversation, or in the names of a fork. */
 const withWord = `
   SELECT e.turn FROM texts w JOIN entries e ON e.id = w.rowid WHERE w.text MATCH ?1
   UNION ALL
   SELECT t.id FROM texts w JOIN turns t ON t.conversation = -w.rowid
+   WHERE w.text MATCH ?1 AND w.rowid < 0
+  UNION ALL
+  SELECT w.rowid FROM texts w JOIN forks f ON f.conversation = -w.rowid
    WHERE w.text MATCH ?1 AND w.rowid < 0`
 
 function tooLong(words: number) {

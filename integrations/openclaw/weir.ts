@@ -85,12 +85,12 @@ export default {
       { runtimes: ['openclaw', 'codex'] },
     )
 
-    // A call that OpenClaw itself refuses reaches no other hook.
+    // A call that OpenClaw itself refuses reaches no other hook. This hook may precede the middleware.
     api.on('after_tool_call', async ({ toolName: name, toolCallId, ...event }, context) => {
       if (toolCallId === undefined) return
       const call = { id: toolCallId, name, input: event.params }
       const text = event.error ?? textOf(event.result?.content)
-      await end(context, await weir.failed(placeOf(context), call, text, true))
+      await end(context, await weir.failed(placeOf(context), call, text, 'unheld'))
     })
 
     api.on('agent_end', (_, context) => weir.stop(placeOf(context)))

@@ -43,13 +43,13 @@ export const Weir = async ({ client }: { client: Client }) => {
     client.session.abort({ path: { id: session } }).catch(() => {})
   }
 
-  async function readFailed({ info, parts }: Message, isNew: boolean): Promise<void> {
+  async function readFailed({ info, parts }: Message, kind: 'new' | 'old'): Promise<void> {
     for (const part of parts) {
       if (part.type !== 'tool' || part.state.status !== 'error') continue
       const { callID: id, tool: name, state } = part
       const error = state.error ?? ''
       const call = { id, name, input: state.input }
-      const judged = await weir.failed(placeOf(info.sessionID), call, error, isNew)
+      const judged = await weir.failed(placeOf(info.sessionID), call, error, kind)
       state.error = withAdvice(error, judged.advice)
       await end(info.sessionID, judged)
     }
@@ -93,7 +93,8 @@ export const Weir = async ({ client }: { client: Client }) => {
 
     'experimental.chat.messages.transform': async (_: unknown, shown: { messages: Message[] }) => {
       const prompt = shown.messages.findLastIndex(({ info }) => info.role === 'user')
-      for (const [at, message] of shown.messages.entries()) await readFailed(message, at > prompt)
+      for (const [at, message] of shown.messages.entries())
+        await readFailed(message, at > prompt ? 'new' : 'old')
     },
 
     event: async ({ event }: { event: { type: string; properties: { sessionID?: string } } }) => {

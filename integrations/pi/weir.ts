@@ -80,7 +80,8 @@ export default function weirForPi(pi: Pi): void {
       const { toolCallId: id, toolName: name = '', isError } = result
       if (role !== 'toolResult' || isError !== true || id === undefined) continue
       const call = { id, name, input: inputs.get(id) ?? {} }
-      const judged = await weir.failed(placeOf(context), call, textOf(content), at > prompt)
+      const kind = at > prompt ? 'new' : 'old'
+      const judged = await weir.failed(placeOf(context), call, textOf(content), kind)
       if (judged.advice !== undefined) content.push({ type: 'text', text: judged.advice })
       end(context, judged)
     }

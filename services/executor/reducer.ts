@@ -326,13 +326,14 @@ function onClaim(turn: Turn | undefined, message: Claim, time: Milliseconds): Re
   return { state: turn, records: offered(message, { name: open.call.name, until }) }
 }
 
-function applyOutcome(claim: ClaimInForce, { result }: Outcome, time: Milliseconds): Output[] {
+function applyOutcome(claim: ClaimInForce, outcome: Outcome, time: Milliseconds): Output[] {
   const { turn, round, open, phase } = claim
-  if (result !== null) {
+  if (outcome.result !== null) {
     // The owner of this try knows only this try; keeps RESULTS-1.
-    const isDenied = phase.lapsed && promisesNeverRan(result.status)
-    return [finishCall(turn, round, open, isDenied ? refusedAgain : result)]
+    const isDenied = phase.lapsed && promisesNeverRan(outcome.result.status)
+    return [finishCall(turn, round, open, isDenied ? refusedAgain : outcome.result)]
   }
+  phase.lapsed ||= outcome.goesOn
   const ending = endingOfReturned(phase, time >= round.expiresAt)
   if (ending !== undefined) return [finishCall(turn, round, open, ending)]
   const { declaration, lapsed } = phase

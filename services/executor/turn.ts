@@ -83,7 +83,7 @@ export type OpenCall = {
 /**
  * `guards`: the names of those without a verdict yet; none if it only waits behind another call
  * (guards/held-calls.ts). `lapsed`: the deadline of an earlier try has
- * passed, so that try may have run. `time`: the append time of the claim.
+ * passed, or its agent goes on, so that try may have run. `time`: the append time of the claim.
  */
 export type Phase =
   | { kind: 'waiting'; declaration: Declaration; guards: string[] }

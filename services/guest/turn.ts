@@ -395,8 +395,8 @@ function reported(
   call.reported = ending.status
   const { ordinal } = call
   const result = resultWith(ordinal, ending)
-  const id = { conversation, turn, round, ordinal }
-  return [{ to: 'tools', message: { type: 'outcome', ...id, try: 1, owner: guestOwner, result } }]
+  const id = { conversation, turn, round, ordinal, try: 1, owner: guestOwner, goesOn: false }
+  return [{ to: 'tools', message: { type: 'outcome', ...id, result } }]
 }
 
 type GuestEnding = CallEnding & Partial<Pick<CallResult, 'durationMs'>>

@@ -1363,8 +1363,10 @@ export type Outcome = CallId & {
   try: number
   /** the writer, new for every assignment of the partition (R4) */
   owner: string
-  /** its result; null: this owner did not start it and never will */
+  /** its result; null: this owner did not start it and never will, or goesOn */
   result: CallResult | null
+  /** without a result: its agent began, and the turn of that agent goes on */
+  goesOn: boolean
 }
 
 /**

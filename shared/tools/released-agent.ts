@@ -19,4 +19,10 @@ export function releasable(run: ToolRun, tool: RunningTool): Releasable {
   }
 }
 
-const givenBack: ToolEnding = { status: 'skipped', text: '', reason: '', isGivenBack: true }
+const givenBack: ToolEnding = {
+  status: 'skipped',
+  text: '',
+  reason: '',
+  isGivenBack: true,
+  goesOn: true,
+}

@@ -41,12 +41,14 @@ export type PersonAnswer = Pick<InputGiven, 'answer' | 'values'>
 /**
  * `fault` is for the operator's log only: it may name programs, folders and servers, which a record
  * must not (see the design). `printed`: other output of the tool, bounded, for the debug log only.
- * `isGivenBack`: nobody waits for it here any more, and another start waits for the same work.
+ * `isGivenBack`: another owner starts the call. `goesOn`: this one began, and its work goes on, for which
+ * another start waits.
  */
 export type ToolEnding = CallEnding & {
   fault?: string
   printed?: string
   isGivenBack?: true
+  goesOn?: boolean
   /** The images of the result. */
   contents?: WholeContent[]
   /** The tokens of the agent's turn that it ran. */

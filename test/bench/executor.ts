@@ -109,6 +109,7 @@ function recordsOf(calls: number, guard?: GuardMode): Recorded[] {
       type: 'outcome',
       ordinal,
       result: resultWith({ ordinal, text: 'a short result' }),
+      goesOn: false,
     }
   })
   return [

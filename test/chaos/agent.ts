@@ -4,6 +4,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { contentMark } from './content-mark.ts'
 import { processHeader } from './tool-server.ts'
 
 const act = fileURLToPath(new URL('tools/act.sh', import.meta.url))
@@ -14,10 +15,21 @@ export type AgentWorld = {
   providerUrl: string
   toolsUrl: string
   startsFile: string
+  /** Parts that begin with record format 2: an older Weir refuses them. */
+  hasLimits: boolean
 }
 
+/** The first slots that killed gateways leave behind must not stop the others. */
+export const modelLimits = { requestsAtOnce: 8, requestsPerMinute: 150 }
+
 /** Writes agents/worker.yaml into the folder and returns its path. */
-export function writeAgent({ folder, providerUrl, toolsUrl, startsFile }: AgentWorld): string {
+export function writeAgent({
+  folder,
+  providerUrl,
+  toolsUrl,
+  startsFile,
+  hasLimits,
+}: AgentWorld): string {
   const command = (name: string) => ({
     command: ['sh', act, name, startsFile],
     environment: ['CHAOS_PROCESS'],
@@ -28,9 +40,15 @@ export function writeAgent({ folder, providerUrl, toolsUrl, startsFile }: AgentW
   })
   const agent = {
     name: 'worker',
-    system: 'You are under test.',
-    model: { provider: 'anthropic', name: 'chaos', baseUrl: providerUrl, maxOutputTokens: 1000 },
-    fallback: 'This is the fallback.',
+    system: `You are a ${contentMark} under test.`,
+    model: {
+      provider: 'anthropic',
+      name: 'chaos',
+      baseUrl: providerUrl,
+      maxOutputTokens: 1000,
+      ...(hasLimits && { limits: modelLimits }),
+    },
+    fallback: `This is the fallback of the ${contentMark}.`,
     caps: { rounds: 15, calls: 40, wallMs: 300_000 },
     stallMs: 15_000,
     startWithinMs: 5_000,

@@ -15,6 +15,7 @@ import type {
 import { callKey, type Decision } from '../evidence/evidence.ts'
 import { createRandom, type Random } from '../simulation/random.ts'
 import { followActivity } from './activity.ts'
+import { contentMark } from './content-mark.ts'
 
 export type Approvers = {
   readonly decisions: Decision[]
@@ -95,7 +96,7 @@ export function startApprovers({
     decisions.push(decision)
     const { id, answer, by } = decision
     const reply = await approvals
-      .decide({ id, answer, by, reason: answer === 'deny' ? 'not today' : '' })
+      .decide({ id, answer, by, reason: answer === 'deny' ? `no ${contentMark} today` : '' })
       .catch(() => undefined)
     decision.counted = reply?.counted // a failed write may still be in the log
   }

@@ -9,11 +9,13 @@ import type { Member } from './fleet.ts'
 import { type GuardWorld, inflictOnGuard, leftOut } from './guard-faults.ts'
 import { budgetAndAmple, stopAndRelease } from './operator-faults.ts'
 import type { Fault } from './plan.ts'
+import { type UpgradeWorld, upgradeFleet } from './upgrade.ts'
 
 /** `signal` aborts when the run fails. `answered` counts turns so far. */
-type World = GuardWorld & {
-  broker: Pick<Broker, 'kill' | 'restart' | 'pause' | 'resume'>
-}
+type World = GuardWorld &
+  Pick<UpgradeWorld, 'print'> & {
+    broker: Pick<Broker, 'kill' | 'restart' | 'pause' | 'resume'>
+  }
 
 /** `detail`: the target and the observed effect. */
 export type Inflicted = { kind: Fault['kind']; hit: boolean; detail: string }
@@ -57,6 +59,8 @@ export async function inflict(fault: Fault, world: World): Promise<Inflicted> {
       return { kind, ...(await brokerFault(world, () => killBroker(world, fault.downMs))) }
     case 'broker-pause':
       return { kind, ...(await brokerFault(world, () => pauseBroker(world, fault.forMs))) }
+    case 'upgrade':
+      return { kind, ...(await upgradeFleet(world)) }
     case 'stop':
       return { kind, ...(await stopAndRelease(fault, world)) }
     case 'budget':

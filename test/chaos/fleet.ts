@@ -8,9 +8,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Disturbance, UnexpectedExit } from '../evidence/evidence.ts'
-import { environmentOf, weirCommand } from '../support/programs.ts'
-import type { SigningKeys } from './signing-keys.ts'
-import { type Logins, placeOf } from './users.ts'
+import { environmentOf } from '../support/programs.ts'
+import { type Access, flagsOf } from './access.ts'
 
 const guardFile = fileURLToPath(new URL('guards/risk.ts', import.meta.url))
 
@@ -19,6 +18,7 @@ const noModel = 'http://127.0.0.1:9'
 
 /** The longest time until a process of Weir handles signals, on a busy machine. */
 const startingMs = 20_000
+const pausedLookMs = 200
 
 /**
  * The job of a process. `frontPort`: it also serves guests there. `optionsFile` belongs to a guard,
@@ -33,6 +33,8 @@ export type Member = {
   /** Its client id at the broker. */
   readonly name: string
   readonly job: Job
+  /** The command of Weir for its next start. */
+  program: string
   /** The number of starts. */
   incarnation: number
   startedAt: number
@@ -42,15 +44,12 @@ export type Member = {
 
 export type FleetOptions = {
   folder: string
-  bootstrapServers: string
-  prefix: string
+  access: Access
+  /** The command of Weir for the first processes. */
+  program: string
   partitions: number
   agentFile: string
   startsFile: string
-  /** Undefined: records are not signed. */
-  keys?: SigningKeys | undefined
-  /** Undefined: all share the super user. */
-  logins?: Logins | undefined
 }
 
 export type Fleet = {
@@ -70,6 +69,13 @@ export type Fleet = {
    * Undefined: it had to be killed.
    */
   leave(member: Member, exitMs: number): Promise<number | null | undefined>
+  /** The program of processes that are added later. */
+  use(program: string): void
+  /**
+   * Stops the process as `leave` does, unless another fault has stopped it already, and starts it with this
+   * program. A paused process is awaited first.
+   */
+  replace(member: Member, program: string, exitMs: number): Promise<void>
   /** Ends the supervision too: no process is restarted. */
   leaveAll(exitMs: number): Promise<{ process: string; code: number | null | undefined }[]>
   killAll(): void
@@ -77,6 +83,7 @@ export type Fleet = {
 
 export function createFleet(options: FleetOptions): Fleet {
   const { folder } = options
+  let { program } = options
   mkdirSync(join(folder, 'logs'), { recursive: true })
   const members = new Set<Member>()
   /** Also those that are leaving. */
@@ -92,7 +99,7 @@ export function createFleet(options: FleetOptions): Fleet {
     member.incarnation += 1
     member.startedAt = Date.now()
     const log = openSync(join(folder, 'logs', `${member.name}.${member.incarnation}.log`), 'a')
-    const child = spawn(weirCommand, argumentsOf(member, options), {
+    const child = spawn(member.program, argumentsOf(member, options), {
       cwd: folder,
       env: environmentOf({ CHAOS_PROCESS: nameOf(member), CHAOS_STARTS: options.startsFile }),
       // A proxy prints its address for a person.
@@ -137,9 +144,21 @@ export function createFleet(options: FleetOptions): Fleet {
     if (pause?.to === Number.POSITIVE_INFINITY) pause.to = Date.now()
   }
 
-  async function leave(member: Member, exitMs: number): Promise<number | null | undefined> {
-    const { child } = member
+  function leave(member: Member, exitMs: number): Promise<number | null | undefined> {
     members.delete(member) // for good, even while another fault pauses it
+    return stop(member, exitMs)
+  }
+
+  async function replace(member: Member, next: string, exitMs: number): Promise<void> {
+    member.program = next
+    while (member.state === 'paused') await sleep(pausedLookMs)
+    if (member.state !== 'up') return // the fault that stopped it starts it
+    await stop(member, exitMs)
+    start(member)
+  }
+
+  async function stop(member: Member, exitMs: number): Promise<number | null | undefined> {
+    const { child } = member
     if (child === undefined || member.state === 'down') return undefined
     const from = Date.now()
     const process = nameOf(member)
@@ -168,10 +187,14 @@ export function createFleet(options: FleetOptions): Fleet {
     disturbances,
     exits,
     starts: () => starts,
+    use(next) {
+      program = next
+    },
     add(name, job) {
       const member: Member = {
         name,
         job,
+        program,
         incarnation: 0,
         startedAt: 0,
         child: undefined,
@@ -184,6 +207,7 @@ export function createFleet(options: FleetOptions): Fleet {
     start,
     kill,
     leave,
+    replace,
     pause(member) {
       if (member.state !== 'up' || !member.child?.kill('SIGSTOP')) return false
       member.state = 'paused'
@@ -223,23 +247,17 @@ export function nameOf({ name, incarnation }: Member): string {
 
 function argumentsOf(
   { name, job }: Member,
-  { folder, bootstrapServers, prefix, partitions, agentFile, keys, logins }: FleetOptions,
+  { folder, access, partitions, agentFile }: FleetOptions,
 ): string[] {
-  const bus = [
-    ...placeOf(principalsOf(job), bootstrapServers, logins),
-    '--topic-prefix',
-    prefix,
+  const place = [
+    ...flagsOf(access.settingsOf(name, principalsOf(job))),
     '--data-folder',
     join(folder, 'data', name),
-  ]
-  const place = [
-    ...bus,
     '--command-property',
     `client.id=${name}`,
     '--log-level',
     'info',
     ...(job.kind === 'front' ? [] : ['--health-port', '0']),
-    ...(keys === undefined ? [] : ['--record-signing', keys.folderOf(name, principalsOf(job))]),
   ]
   switch (job.kind) {
     case 'stages':

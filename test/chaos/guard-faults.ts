@@ -21,6 +21,8 @@ export type GuardWorld = {
   /** By guard: the newest version that was started. */
   versions: Map<GuardName, number>
   answered: () => number
+  /** The roots of the trees of guests in which a child runs now. */
+  openTrees: () => string[]
   /** The end of the time for faults. */
   overAt: number
   /** Waits until the broker is back and turns finish again. */

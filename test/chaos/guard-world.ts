@@ -5,9 +5,9 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { environmentOf, weirCommand } from '../support/programs.ts'
+import { environmentOf } from '../support/programs.ts'
+import { type Access, flagsOf } from './access.ts'
 import type { RiskOptions } from './guards/risk.ts'
-import { type Logins, placeOf } from './users.ts'
 
 /** `ledger` exists from the beginning and is never removed; `lookout` comes and goes. */
 export const guardNames = ['ledger', 'lookout'] as const
@@ -38,6 +38,8 @@ export type Operator = {
   readonly changes: GuardChange[]
   /** `weir ARGUMENTS`. False: no attempt succeeded in time. */
   command(args: string[], signal: AbortSignal): Promise<boolean>
+  /** The program of later commands. */
+  use(program: string): void
 }
 
 const commandMs = 120_000
@@ -45,34 +47,32 @@ const betweenMs = 1_000
 
 export function createOperator({
   folder,
-  bootstrapServers,
-  prefix,
-  keys,
-  logins,
+  access,
+  program: first,
 }: {
   folder: string
-  bootstrapServers: string
-  prefix: string
-  keys?: string | undefined
-  logins?: Logins | undefined
+  access: Access
+  /** The command of Weir. */
+  program: string
 }): Operator {
+  let program = first
   const changes: GuardChange[] = []
   const place = [
-    ...placeOf(['operator'], bootstrapServers, logins),
-    ...(keys === undefined ? [] : ['--record-signing', keys]),
-    '--topic-prefix',
-    prefix,
+    ...flagsOf(access.settingsOf('operator', ['operator'])),
     '--data-folder',
     join(folder, 'data'),
   ]
 
   return {
     changes,
+    use(next) {
+      program = next
+    },
     async command(args, signal) {
       const change = { command: args.join(' '), from: Date.now(), to: Number.POSITIVE_INFINITY }
       changes.push(change)
       while (!signal.aborted && Date.now() < change.from + commandMs) {
-        const { code, errors } = await run([...args, ...place])
+        const { code, errors } = await run(program, [...args, ...place])
         // A command whose reply came too late may have succeeded already.
         if (code === 0 || isDone(args, errors)) {
           change.to = Date.now()
@@ -92,9 +92,9 @@ function isDone([command, action]: string[], errors: string): boolean {
   return action === 'remove' && errors.includes('is registered;')
 }
 
-function run(args: string[]): Promise<{ code: number | null; errors: string }> {
+function run(program: string, args: string[]): Promise<{ code: number | null; errors: string }> {
   return new Promise((resolve) => {
-    const child = spawn(weirCommand, args, {
+    const child = spawn(program, args, {
       env: environmentOf(),
       stdio: ['ignore', 'ignore', 'pipe'],
     })

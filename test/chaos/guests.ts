@@ -1,11 +1,14 @@
 // The load of guests: agents that own their model and tools, and ask fronts over HTTP. Each request
 // goes to any front, and again to any front after a broken connection. A guest runs a call only after
-// the verdict `run`, and notes the run. Some repeat a broken call until Weir ends their turn.
+// the verdict `run`, and notes the run. Some repeat a broken call until Weir ends their turn. Some start
+// sub-agents, more than the caps of their tree allow.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Advice, CallVerdict } from '../../client/guard/guest-conversation.ts'
-import type { GuestAsked, GuestRun } from '../evidence/evidence.ts'
+import { guestConversation } from '../../shared/contract/topology.ts'
+import type { GuestAsked, GuestChild, GuestRun } from '../evidence/evidence.ts'
 import type { Random } from '../simulation/random.ts'
+import { contentMark } from './content-mark.ts'
 import { endsWithin } from './ends-within.ts'
 
 export type GuestsOptions = {
@@ -14,11 +17,15 @@ export type GuestsOptions = {
   random: Random
   /** Conversations at once. */
   clients: number
+  hasTrees: boolean
 }
 
 export type GuestLoad = {
   readonly runs: GuestRun[]
   readonly asked: GuestAsked[]
+  readonly children: GuestChild[]
+  /** The roots of the trees in which a child runs now. */
+  openTrees(): string[]
   /** Turns that are over. */
   turns(): number
   /** Requests that a guest sent again. */
@@ -34,23 +41,36 @@ const waitMs = 5_000
 const roundsMax = 6
 
 type Block = { type: string; [field: string]: unknown }
-type Call = { id: string; mark: string | undefined; risk: string }
+type Call = { id: string; name: string; mark: string | undefined; risk: string }
+/** `parent`: undefined for a root. `depth`: of the agents above. */
+type Place = { conversation: string; root: string; parent?: string; depth: number }
 
-/** The name of the guest and of its tool. Guards of the run judge all tools, or some by name. */
+/** The name of the guest. Guards of the run judge all tools, or some by name. */
 export const guestName = 'guest'
-const tool = {
-  name: 'note',
-  description: 'Notes a mark.',
+const tools = ['note', 'Task'].map((name) => ({
+  name,
+  description: `${name} takes a mark.`,
   input_schema: {
     type: 'object',
     properties: { mark: { type: 'string' }, risk: { type: 'string' } },
     required: ['mark'],
   },
-}
+}))
+/** The host whose tool `Task` starts an agent. */
+const host = 'claude-code'
+const depthMax = 2
 
-export function startGuests({ fronts, random, clients }: GuestsOptions): GuestLoad {
+/** The caps of each session, and the operator's command that sets them. */
+export const guestCaps = { atOnce: 2, children: 5 }
+export const guestCapsCommand = [
+  ...['policy', 'set', guestName],
+  ...Object.entries(guestCaps).map(([cap, most]) => `tree.${cap}=${most}`),
+]
+
+export function startGuests({ fronts, random, clients, hasTrees }: GuestsOptions): GuestLoad {
   const runs: GuestRun[] = []
   const asked: GuestAsked[] = []
+  const children: GuestChild[] = []
   const over = new AbortController()
   let isStopping = false
   let turns = 0
@@ -64,82 +84,110 @@ export function startGuests({ fronts, random, clients }: GuestsOptions): GuestLo
   )
 
   async function converse(conversation: string, dice: Random): Promise<void> {
+    await live({ conversation, root: conversation, depth: 0 }, dice.between(1, 3), dice)
+  }
+
+  async function live(place: Place, last: number, dice: Random): Promise<void> {
     const messages: unknown[] = []
-    const last = dice.between(1, 3)
     for (let turn = 1; turn <= last && !over.signal.aborted; turn++) {
-      messages.push({ role: 'user', content: `Turn ${turn}.` })
-      await turnOf({ conversation, turn, messages, dice, isStubborn: dice.chance(0.3) })
+      messages.push({ role: 'user', content: `Turn ${turn} of the ${contentMark}.` })
+      await turnOf({ place, turn, messages, dice, isStubborn: dice.chance(0.3) })
       turns += 1
       if (isStopping) break
     }
-    await post('end-turn', { conversation }, dice)
+    await post('end-turn', namesOf(place), dice)
   }
 
   async function turnOf({
-    conversation,
+    place,
     turn,
     messages,
     dice,
     isStubborn,
   }: {
-    conversation: string
+    place: Place
     turn: number
     messages: unknown[]
     dice: Random
     isStubborn: boolean
   }): Promise<void> {
+    const { conversation } = place
     const rounds = isStubborn ? roundsMax + 4 : dice.between(1, roundsMax)
     for (let round = 1; !over.signal.aborted; round++) {
-      const body = { messages: [...messages], tools: [tool], max_tokens: 1_000 }
-      const request = { conversation, format: 'anthropic', body }
+      const body = { messages: [...messages], tools, max_tokens: 1_000 }
+      const request = { ...namesOf(place), host, format: 'anthropic', body }
       const advice = (await post('before-model', request, dice)) as Advice | undefined
       const { action, judged } = advice ?? { action: 'none', judged: false }
       asked.push({ conversation, turn, round, action, judged, isStubborn })
       if (action === 'end') break
       const isLast = round >= rounds || (action === 'text_only' && !isStubborn)
-      const calls = isLast ? [] : callsOf({ conversation, turn, round, dice, isStubborn })
-      const content = calls.length === 0 ? [{ type: 'text', text: 'Done.' }] : calls.map(blockOf)
+      const calls = isLast ? [] : callsOf({ place, turn, round, dice, isStubborn })
+      const content =
+        calls.length === 0 ? [{ type: 'text', text: `Done, ${contentMark}.` }] : calls.map(blockOf)
       messages.push({ role: 'assistant', content })
       const verdicts = await verdictsOn(request, content, dice)
       if (calls.length === 0) break
-      messages.push({
-        role: 'user',
-        content: calls.map((call, at) => resultOf(conversation, call, verdicts[at])),
-      })
+      const results = calls.map((call, at) => resultOf(place, call, verdicts[at], dice))
+      messages.push({ role: 'user', content: await Promise.all(results) })
     }
     messages.push({ role: 'assistant', content: [{ type: 'text', text: 'The turn is over.' }] })
   }
 
   /** Ids are the same in each round. The mark of a call is unique in the run. */
   function callsOf({
-    conversation,
+    place: { conversation, depth },
     turn,
     round,
     dice,
     isStubborn,
   }: Record<'turn' | 'round', number> & {
-    conversation: string
+    place: Place
     dice: Random
     isStubborn: boolean
   }): Call[] {
-    if (isStubborn) return [{ id: 'call_0', mark: undefined, risk: 'none' }]
-    return Array.from({ length: dice.between(1, 3) }, (_, at) => ({
+    if (isStubborn) return [{ id: 'call_0', name: 'note', mark: undefined, risk: 'none' }]
+    const isStorm = hasTrees && depth < depthMax && dice.chance(0.2)
+    return Array.from({ length: isStorm ? dice.between(2, 5) : dice.between(1, 3) }, (_, at) => ({
       id: `call_${at}`,
-      mark: `${conversation}/${turn}/${round}/${at}`,
+      name: isStorm ? 'Task' : 'note',
+      mark: `${contentMark}/${conversation}/${turn}/${round}/${at}`,
       risk: dice.chance(0.1) ? 'ledger' : dice.chance(0.1) ? 'lookout' : 'none',
     }))
   }
 
   /** Runs the call if its verdict allows it. */
-  function resultOf(
-    conversation: string,
-    { id, mark }: Call,
+  async function resultOf(
+    place: Place,
+    { id, name, mark = '' }: Call,
     verdict: CallVerdict | undefined,
-  ): Block {
+    dice: Random,
+  ): Promise<Block> {
     const isRun = verdict?.verdict === 'allow'
     const text = isRun ? `did ${mark}` : (verdict?.text ?? 'Not run: no answer of the front.')
-    if (isRun) runs.push({ conversation, at: Date.now(), text, call: { mark: mark ?? '' } })
+    const { conversation, root } = place
+    if (isRun)
+      runs.push({
+        conversation,
+        root: guestConversation(guestName, root),
+        at: Date.now(),
+        text,
+        call: { mark },
+      })
+    if (isRun && name === 'Task') await runChild(place, mark, dice.fork(mark))
     return { type: 'tool_result', tool_use_id: id, content: text, is_error: !isRun }
+  }
+
+  async function runChild(
+    { conversation: parent, root, depth }: Place,
+    mark: string,
+    dice: Random,
+  ) {
+    const child: GuestChild = { root, from: Date.now(), until: Number.POSITIVE_INFINITY }
+    children.push(child)
+    // Ids of conversations stay readable, and an encrypted run shows no content.
+    const conversation = mark.slice(contentMark.length + 1).replaceAll('/', '.')
+    await live({ conversation, parent, root, depth: depth + 1 }, 1, dice)
+    child.until = Date.now()
   }
 
   /** Empty: a request was ended, and the front has reported the calls as not run. */
@@ -197,6 +245,11 @@ export function startGuests({ fronts, random, clients }: GuestsOptions): GuestLo
   return {
     runs,
     asked,
+    children,
+    openTrees: () =>
+      [...new Set(children.flatMap(({ root, until }) => (until > Date.now() ? [root] : [])))].map(
+        (root) => guestConversation(guestName, root),
+      ),
     turns: () => turns,
     repeats: () => again,
     async drain(drainMs) {
@@ -209,7 +262,11 @@ export function startGuests({ fronts, random, clients }: GuestsOptions): GuestLo
   }
 }
 
-function blockOf({ id, mark, risk }: Call): Block {
+function namesOf({ conversation, root, parent }: Place) {
+  return parent === undefined ? { conversation } : { conversation, parent, root }
+}
+
+function blockOf({ id, name, mark, risk }: Call): Block {
   const input = mark === undefined ? {} : { mark, risk }
-  return { type: 'tool_use', id, name: tool.name, input }
+  return { type: 'tool_use', id, name, input }
 }

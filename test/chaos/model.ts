@@ -3,6 +3,7 @@
 // the number of answers after the last user message.
 
 import { createRandom, type Random } from '../simulation/random.ts'
+import { contentMark } from './content-mark.ts'
 
 /** `input`: the raw argument text that is streamed. */
 export type Block =
@@ -37,7 +38,7 @@ export function messageText({
   conversation: string
   messageId: string
 }): string {
-  return `This is message ${messageId} of ${conversation}. Do what the script says.`
+  return `This is message ${messageId} of ${conversation}. Do what the ${contentMark} says.`
 }
 
 /** Undefined: the request does not belong to this run. */
@@ -71,7 +72,7 @@ const shape = /^This is message (\S+) of (\S+)\. /
 function sentence(messageId: string): Block {
   return {
     type: 'text',
-    text: `That was ${messageId}: all that was asked for is done, or I have said why it is not.`,
+    text: `That was ${messageId} of the ${contentMark}: all that was asked for is done, or I have said why it is not.`,
   }
 }
 
@@ -118,17 +119,20 @@ function roundsOf(random: Random, name: string): Round[] {
     case 'unknown tool':
       return [round(toolUse('launch_rocket', '{"n":"1"}', name))]
     case 'stubborn': {
-      const input = JSON.stringify({ n: name, fail: true })
+      const input = JSON.stringify({ n: markOf(name), fail: true })
       return times(random.between(2, 5)).map((i) => round(toolUse('flaky', input, `${name}.${i}`)))
     }
     case 'empty':
       return [
         random.chance(0.5)
           ? round()
-          : round({ type: 'thinking', thinking: 'I do not know what to say about it.' }),
+          : round({
+              type: 'thinking',
+              thinking: `I do not know what to say to the ${contentMark}.`,
+            }),
       ]
     case 'repeated': {
-      const input = JSON.stringify({ n: name })
+      const input = JSON.stringify({ n: markOf(name) })
       return times(random.between(2, 3)).map((i) => round(toolUse('look', input, `${name}.${i}`)))
     }
   }
@@ -141,10 +145,10 @@ function times(count: number): number[] {
 
 function thoughts(random: Random): Block[] {
   const text: Block[] = random.chance(0.5)
-    ? [{ type: 'text', text: 'Let me do that now, one thing after the other, with care.' }]
+    ? [{ type: 'text', text: `Let me do that for the ${contentMark}, one thing after the other.` }]
     : []
   return random.chance(0.2)
-    ? [{ type: 'thinking', thinking: 'Which of them first?' }, ...text]
+    ? [{ type: 'thinking', thinking: `Which of them first, ${contentMark}?` }, ...text]
     : text
 }
 
@@ -171,9 +175,13 @@ function callOf(random: Random, name: string): Block {
   ] as const)
   return toolUse(
     tool,
-    JSON.stringify({ n: name, sleepMs, ...(fail ? { fail: true } : {}), risk }),
+    JSON.stringify({ n: markOf(name), sleepMs, ...(fail ? { fail: true } : {}), risk }),
     name,
   )
+}
+
+function markOf(name: string): string {
+  return `${contentMark} ${name}`
 }
 
 function toolUse(name: string, input: string, id: string): Block {

@@ -5,7 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type GuardWorld, leftOut } from './guard-faults.ts'
 import type { BudgetFault, StopFault } from './plan.ts'
 
-type OperatorWorld = Pick<GuardWorld, 'operator' | 'signal' | 'answered' | 'broken' | 'overAt'>
+type OperatorWorld = Pick<
+  GuardWorld,
+  'operator' | 'signal' | 'answered' | 'broken' | 'overAt' | 'openTrees'
+>
 
 /** The arguments of two commands, and the time between them. */
 type Change = { begin: string[]; end: string[]; forMs: number }
@@ -20,8 +23,24 @@ export function stopAndRelease(
   { scope, name, mode, forMs }: StopFault,
   world: OperatorWorld,
 ): Promise<Seen> {
-  const begin = ['stop', `--${scope}`, name, `--${mode}`, '--reason', 'chaos']
-  return forATime({ begin, end: ['release', `${scope}:${name}`], forMs }, world)
+  const change = (of: string): Change => ({
+    begin: ['stop', `--${scope}`, of, `--${mode}`, '--reason', 'chaos'],
+    end: ['release', `${scope === 'tree' ? 'conversation' : scope}:${of}`],
+    forMs,
+  })
+  return forATime(async () => {
+    const of = scope === 'tree' ? await openTree(world) : name
+    return of === undefined ? undefined : change(of)
+  }, world)
+}
+
+/** The root of a tree in which a child runs. Undefined: none began in time. */
+async function openTree({ openTrees, signal, overAt }: OperatorWorld): Promise<string | undefined> {
+  for (;;) {
+    const [root] = openTrees()
+    if (root !== undefined || Date.now() >= overAt || signal.aborted) return root
+    await sleep(lookMs)
+  }
 }
 
 /** A budget of all agents and guests that nobody can use up. So every request of a run is reserved. */
@@ -32,19 +51,22 @@ export function budgetAndAmple(
   { tokens, forMs }: BudgetFault,
   world: OperatorWorld,
 ): Promise<Seen> {
-  return forATime({ begin: budgetOf(tokens), end: ampleBudget, forMs }, world)
+  return forATime(async () => ({ begin: budgetOf(tokens), end: ampleBudget, forMs }), world)
 }
 
 function budgetOf(tokens: number): string[] {
   return ['budget', 'set', '--window', 'day', '--tokens', `${tokens}`]
 }
 
+/** `changeNow`: undefined if there is nothing to change. */
 async function forATime(
-  { begin, end, forMs }: Change,
+  changeNow: () => Promise<Change | undefined>,
   { operator, signal, answered, broken, overAt }: OperatorWorld,
 ): Promise<Seen> {
   await broken.until
-  if (Date.now() >= overAt) return leftOut
+  const change = await changeNow()
+  if (change === undefined || Date.now() >= overAt) return leftOut
+  const { begin, end, forMs } = change
   const hasBegun = await operator.command(begin, signal)
   await sleep(forMs)
   const hasEnded = await operator.command(end, signal)

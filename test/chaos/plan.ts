@@ -1,7 +1,7 @@
 // The plan of a run: its faults and their times, from the seed. Each two minutes hold every kind at
 // least once. Faults of the broker keep a distance from one another. All others fall at random, so
 // several come at once. The faults of one guard keep a useful order: it is added, switched and
-// removed.
+// removed. An upgrade begins in the middle of the run.
 
 import type { Random } from '../simulation/random.ts'
 import type { GuardName } from './guard-world.ts'
@@ -16,14 +16,15 @@ export type Fault =
   | { kind: 'broker-restart' }
   | { kind: 'broker-kill'; downMs: number }
   | { kind: 'broker-pause'; forMs: number }
+  | { kind: 'upgrade' }
   | GuardFault
   | StopFault
   | BudgetFault
 
-/** An operator's stop, released after `forMs`. */
+/** An operator's stop, released after `forMs`. A stop of a tree finds its name in the run. */
 export type StopFault = {
   kind: 'stop'
-  scope: 'agent' | 'tool'
+  scope: 'agent' | 'tool' | 'tree'
   name: string
   mode: 'drain' | 'now'
   forMs: number
@@ -51,8 +52,14 @@ export type PlannedFault = { atMs: number; fault: Fault }
 const cycleMs = 120_000
 
 /** Sorted by time. All begin before `totalMs`. */
-export function planFaults(random: Random, totalMs: number): PlannedFault[] {
-  const planned: PlannedFault[] = []
+export function planFaults(
+  random: Random,
+  totalMs: number,
+  { upgrades = false } = {},
+): PlannedFault[] {
+  const planned: PlannedFault[] = upgrades
+    ? [{ atMs: totalMs / 2, fault: { kind: 'upgrade' } }]
+    : []
   for (let from = 0; from < totalMs; from += cycleMs)
     planned.push(...cycle(random).map(({ atMs, fault }) => ({ atMs: from + atMs, fault })))
   return planned.filter(({ atMs }) => atMs < totalMs).sort((a, b) => a.atMs - b.atMs)
@@ -107,6 +114,8 @@ function stopFaults(random: Random): PlannedFault[] {
     stop(16, { scope: 'agent', name: 'worker', mode: 'now' }),
     stop(56, { scope: 'tool', name: 'pay', mode: 'drain' }),
     stop(70, { scope: 'tool', name: 'look', mode: 'now' }),
+    stop(36, { scope: 'tree', name: '', mode: 'now' }),
+    stop(88, { scope: 'tree', name: '', mode: 'now' }),
     stop(100, { scope: 'agent', name: 'worker', mode: 'drain' }),
   ]
 }

@@ -38,6 +38,13 @@ describe('a plan of faults', () => {
     expect(plan('a')).not.toEqual(plan('b'))
   })
 
+  it('has an upgrade in the middle if the run upgrades', () => {
+    const plan = planFaults(createRandom('a'), 4 * minute, { upgrades: true })
+    const upgrades = plan.filter(({ fault }) => fault.kind === 'upgrade')
+    expect(upgrades.map(({ atMs }) => atMs)).toEqual([2 * minute])
+    expect(kindsIn(planFaults(createRandom('a'), 4 * minute))).not.toContain('upgrade')
+  })
+
   it.each(seeds)('holds every kind of fault in every two minutes (%s)', (seed) => {
     const plan = planFaults(createRandom(seed), 6 * minute)
     for (const from of [0, 2 * minute, 4 * minute])

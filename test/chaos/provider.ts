@@ -1,33 +1,46 @@
 // The provider: an HTTP server that speaks Anthropic's Messages API. It streams the script in
 // pieces with pauses, which lets faults kill a process in the middle of an answer. It notes each
-// whole answer.
+// whole answer, and counts the requests. From time to time it refuses one, and names a wait.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ModelAnswer, messageKey } from '../evidence/evidence.ts'
+import { type ModelAnswer, messageKey, type ProviderRequest } from '../evidence/evidence.ts'
 import { type Answer, answerTo, type Block, type ModelRequest } from './model.ts'
 
 export type ProviderServer = {
   url: string
   modelAnswers: ModelAnswer[]
-  requests(): number
+  readonly requests: readonly ProviderRequest[]
   close(): Promise<void>
 }
 
 const pieceChars = 16
 const pauseMs = 15
+/** After a refusal the pace of an account grows for 40 s. */
+const limitedEveryMs = 120_000
+const waitMs = 4_000
 
 export async function startProvider(seed: string): Promise<ProviderServer> {
   const modelAnswers: ModelAnswer[] = []
   const attempts = new Map<string, number>()
-  let requests = 0
+  const requests: ProviderRequest[] = []
+  let limitedAt = Date.now()
   const server = createServer((request, response) => {
+    const counted: ProviderRequest = { at: Date.now(), until: Number.POSITIVE_INFINITY }
+    requests.push(counted)
+    response.on('close', () => {
+      counted.until = Date.now()
+    })
+    if (counted.at > limitedAt + limitedEveryMs) {
+      limitedAt = counted.at
+      counted.waitMs = waitMs
+      return fail(response, 429, 'too many requests', { 'retry-after': `${waitMs / 1_000}` })
+    }
     answer(request, response).catch(() => response.destroy())
   })
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    requests += 1
     const found = answerTo(seed, JSON.parse(await bodyOf(request)) as ModelRequest)
     if (found === undefined) return fail(response, 400, 'this message is not in any script')
     const name = JSON.stringify([found.conversation, found.messageId, found.round])
@@ -70,7 +83,7 @@ export async function startProvider(seed: string): Promise<ProviderServer> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     modelAnswers,
-    requests: () => requests,
+    requests,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
@@ -79,14 +92,12 @@ export async function startProvider(seed: string): Promise<ProviderServer> {
   }
 }
 
-function fail(response: ServerResponse, status: number, message: string): void {
-  response.writeHead(status, { 'content-type': 'application/json' })
-  response.end(
-    JSON.stringify({
-      type: 'error',
-      error: { type: status === 529 ? 'overloaded_error' : 'invalid_request_error', message },
-    }),
-  )
+const faults: Record<number, string> = { 429: 'rate_limit_error', 529: 'overloaded_error' }
+
+function fail(response: ServerResponse, status: number, message: string, headers = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers })
+  const type = faults[status] ?? 'invalid_request_error'
+  response.end(JSON.stringify({ type: 'error', error: { type, message } }))
 }
 
 async function stream(

@@ -10,12 +10,14 @@ export type ReplayResult = { turns: number; decisions: number; violations: Viola
 
 const replayMs = 180_000
 
+/** `tenantKeys`: undefined: no record is encrypted. */
 export async function replayTopics(place: {
   bootstrapServers: string
   prefix: string
   folder: string
+  tenantKeys: string | undefined
 }): Promise<ReplayResult> {
-  const { bootstrapServers, prefix, folder } = place
+  const { bootstrapServers, prefix, folder, tenantKeys } = place
   const { code, out, errors } = await run([
     ...[
       'replay',
@@ -29,6 +31,7 @@ export async function replayTopics(place: {
       '--data-folder',
       folder,
     ],
+    ...(tenantKeys === undefined ? [] : ['--encryption-keys', tenantKeys]),
   ])
   const violation = (problem: string, at?: string): Violation => ({
     checker: 'replay',

@@ -4,8 +4,10 @@ import { startsInStops } from '../evidence/checkers/calls/no-start-after-stop.ts
 import { explainUnknowns } from '../evidence/checkers/calls/unknown-explained.ts'
 import { roundsOf } from '../evidence/checkers/guards/approvals.ts'
 import { isGuestRecord, withRecords } from '../evidence/checkers/guests/guest-calls.ts'
+import { mostAtOnce } from '../evidence/checkers/guests/guest-trees.ts'
 import { reservationsIn } from '../evidence/checkers/turns/budget-kept.ts'
 import { messagesIn } from '../evidence/checkers/turns/messages-end.ts'
+import { mostOf } from '../evidence/checkers/turns/provider-limits.ts'
 import {
   addressOf,
   type Evidence,
@@ -27,7 +29,6 @@ export type RunFacts = {
   guardChanges: GuardChange[]
   repeats: number
   guestRepeats: number
-  modelRequests: number
   toolsEnded: number
   /** The output of `weir replay` for the topics. */
   replayed: Pick<ReplayResult, 'turns' | 'decisions'>
@@ -78,10 +79,12 @@ function counts(all: Evidence, facts: RunFacts): string[] {
   return [
     `messages sent: ${sent.length}, repeats of clients in the log: ${bothTwice}, sent again: ${facts.repeats}`,
     `turns: ${tally(finished.map(({ message }) => message.outcome))}`,
-    `rounds: ${recordsOf(evidence, 'round-outcome').length}; requests to the model: ${facts.modelRequests}`,
+    `rounds: ${recordsOf(evidence, 'round-outcome').length}`,
+    providerLine(evidence),
     `calls: ${tally(results.map(({ status }) => status))}; tools started: ${evidence.starts.length}, ended: ${facts.toolsEnded}`,
     `unknown outcomes explained by: ${tally(explainUnknowns(evidence).map(({ why }) => why ?? 'NOTHING'))}`,
     `records: ${records.length} (${tally(records.map(({ topic }) => topic))}), repeats of derived ones: ${repeats}`,
+    `encrypted with a key of: ${tally(records.map(({ encryptedWith }) => encryptedWith ?? 'nobody'))}; records that show content: ${records.filter(({ showsContent }) => showsContent === true).length}`,
     `replayed: ${facts.replayed.turns} turns, ${facts.replayed.decisions} decisions the same again`,
     guestLine(all, facts),
     ...guardLines(evidence, facts.guardChanges),
@@ -100,12 +103,30 @@ function counts(all: Evidence, facts: RunFacts): string[] {
   ]
 }
 
+function providerLine({ provider }: Evidence): string {
+  if (provider === undefined) return 'no request to the provider was counted'
+  const { requests, limits } = provider
+  const most = mostOf(provider)
+  const refused = requests.filter(({ waitMs }) => waitMs !== undefined).length
+  return `requests to the provider: ${requests.length}, most at once ${most.atOnce} of ${limits.requestsAtOnce}, most in a minute ${most.perMinute} of ${limits.requestsPerMinute}, refused with a wait: ${refused}`
+}
+
 function guestLine(evidence: Evidence, { guestRepeats }: RunFacts): string {
   const { guestRuns: runs, guestAdvice: asked = [] } = evidence
   const outcomes = recordsOf(evidence, 'round-outcome').filter(isGuestRecord)
   const results = outcomes.flatMap(({ message }) => message.results.map(({ status }) => status))
   const advice = asked.map(({ action, judged }) => (judged ? action : 'unjudged'))
-  return `guests: ${asked.length} requests (${tally(advice)}), ${outcomes.length} rounds, calls: ${tally(results)}; ran: ${runs.length}, requests sent again: ${guestRepeats}`
+  return `guests: ${asked.length} requests (${tally(advice)}), ${outcomes.length} rounds, calls: ${tally(results)}; ran: ${runs.length}, requests sent again: ${guestRepeats}; ${treesOf(evidence)}`
+}
+
+function treesOf({ guestTrees, records }: Evidence): string {
+  if (guestTrees === undefined) return 'no sub-agents'
+  const trees = [...Map.groupBy(guestTrees.children, ({ root }) => root).values()]
+  const most = Math.max(0, ...trees.map(mostAtOnce))
+  const places = records.filter(
+    ({ message }) => message?.type === 'budget-reserved' && message.children > 0,
+  ).length
+  return `sub-agents: ${guestTrees.children.length} in ${trees.length} trees, most at once ${most}, places wanted: ${places}`
 }
 
 function approvalLine(evidence: Evidence): string {

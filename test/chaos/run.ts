@@ -2,17 +2,22 @@
 // steps.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import kafkajs from 'kafkajs'
+import { closedFormats } from '../../shared/codec/formats.ts'
 import { check } from '../evidence/check.ts'
 import type { Evidence, Violation } from '../evidence/evidence.ts'
 import { stageNames } from '../evidence/inboxes.ts'
 import { createRandom } from '../simulation/random.ts'
+import { formerWeir } from '../support/former-weir.ts'
 import { startBroker } from '../support/kafka/broker.ts'
-import { writeAgent } from './agent.ts'
+import type { BrokerOptions } from '../support/kafka/broker-options.ts'
+import { weirCommand } from '../support/programs.ts'
+import { type Access, openAccess, securedAccess } from './access.ts'
+import { modelLimits, writeAgent } from './agent.ts'
 import { startApprovers, writeRules } from './approvers.ts'
 import { clientPrincipals, openClient } from './client.ts'
 import { type Inflicted, inflict } from './faults.ts'
@@ -21,7 +26,8 @@ import { freePorts } from './free-ports.ts'
 import { type Groups, watchGroups } from './groups.ts'
 import { type GuardWorld, membersOf, startVersion } from './guard-faults.ts'
 import { createOperator, type GuardName, guardNames } from './guard-world.ts'
-import { type GuestLoad, startGuests } from './guests.ts'
+import { type GuestLoad, guestCaps, guestCapsCommand, startGuests } from './guests.ts'
+import { type Layout, wideLayout, withFronts } from './layouts.ts'
 import { type Load, startLoad } from './load.ts'
 import { troubleIn } from './log-lines.ts'
 import { ampleBudget } from './operator-faults.ts'
@@ -30,11 +36,9 @@ import { startProvider } from './provider.ts'
 import { replayTopics } from './replay.ts'
 import { type RunFacts, report } from './report.ts'
 import { waitUntilSettled } from './settling.ts'
-import { createSigningKeys } from './signing-keys.ts'
 import { readToolRecords } from './tool-records.ts'
 import { startToolServer } from './tool-server.ts'
 import { readCommits, readTopics } from './topics.ts'
-import { createUsers } from './users.ts'
 import { watchWaits } from './waits-watch.ts'
 
 export type ChaosOptions = {
@@ -49,8 +53,12 @@ export type ChaosOptions = {
    * paused too.
    */
   sparesBroker?: boolean
-  /** Records are signed, and each job has a user of Kafka with the least rights. */
+  /** Records are signed and encrypted, and each job has a user of Kafka with the least rights. */
   signed?: boolean
+  /** The fleet begins with the former version of Weir, and a rolling upgrade begins in the middle. */
+  upgrades?: boolean
+  /** Default: the wide one. */
+  layout?: Layout
   print: (line: string) => void
 }
 
@@ -64,6 +72,8 @@ export type ChaosResult = {
 }
 
 const prefix = 'weir.'
+/** The former version of Weir. */
+const formerCommit = closedFormats.at(-1)?.commit ?? ''
 const warmUpMs = 480_000
 /** A turn may last as long as its wall limit, 5 minutes, plus the time of the last call. */
 const drainMs = 330_000
@@ -71,30 +81,9 @@ const settleMs = 60_000
 const neverAborted = new AbortController().signal
 const leaveMs = 30_000
 
-/** Three processes read each stage's inbox, in different combinations of stages. */
-const layout: Record<string, string[]> = {
-  'intake-conversation-1': ['intake', 'conversation', 'guest'],
-  'intake-conversation-2': ['intake', 'conversation', 'guest'],
-  'llm-gateway-1': ['llm-gateway'],
-  'llm-gateway-2': ['llm-gateway'],
-  'accumulator-validator-1': ['accumulator', 'validator'],
-  'accumulator-validator-2': ['accumulator', 'validator'],
-  'loop-detector-1': ['loop-detector'],
-  'loop-detector-2': ['loop-detector'],
-  'executor-1': ['executor'],
-  'executor-2': ['executor'],
-  'approval-1': ['approval'],
-  'approval-2': ['approval'],
-  'all-1': stageNames,
-}
-
-/** The process that also serves guests. */
-const withFronts = 'all-1'
-const frontNames = ['front-1', 'front-2']
-
 /** The principals of each process that a run can start. */
-const jobs: string[][] = [
-  ...Object.entries(layout).map(([name, stages]) =>
+const jobsOf = ({ stages }: Layout): string[][] => [
+  ...Object.entries(stages).map(([name, stages]) =>
     stagePrincipals({ stages, ...(name === withFronts && { frontPort: 0 }) }),
   ),
   ...stageNames.map((stage) => [stage]),
@@ -111,6 +100,8 @@ export async function runChaos({
   partitions,
   sparesBroker = false,
   signed = false,
+  upgrades = false,
+  layout = wideLayout,
   print,
 }: ChaosOptions): Promise<ChaosResult> {
   const random = createRandom(seed)
@@ -122,10 +113,14 @@ export async function runChaos({
   const timersLateMs = measureTimers()
   let isSound = false
   try {
-    const users = signed ? createUsers(folder, jobs, guardNames) : undefined
-    const broker = await startBroker({ heapMiB: 512, ...users?.brokerOptions })
+    const access = signed
+      ? securedAccess({ folder, prefix, jobs: jobsOf(layout), guards: guardNames })
+      : openAccess({ prefix })
+    const broker = await startBroker({ heapMiB: 512, isKilled: true, ...brokerOptions(access) })
     cleanUp.push(() => broker.stop())
-    const logins = await users?.grantOn(broker, prefix)
+    await access.grantOn(broker)
+    // An older Weir has neither limits nor trees.
+    const isNewest = !upgrades
     const provider = await startProvider(seed)
     cleanUp.push(() => provider.close())
     const toolServer = await startToolServer(startsFile)
@@ -135,47 +130,28 @@ export async function runChaos({
       providerUrl: provider.url,
       toolsUrl: toolServer.url,
       startsFile,
+      hasLimits: isNewest,
     })
     const { bootstrapServers } = broker
-    const keys = signed ? createSigningKeys(folder, guardNames) : undefined
-    const operator = createOperator({
-      folder,
-      bootstrapServers,
-      prefix,
-      logins,
-      keys: keys?.folderOf('operator', ['operator']),
-    })
+    const former = upgrades ? formerWeir(formerCommit) : undefined
+    if (former !== undefined) cleanUp.push(() => former.remove())
+    const program = former?.program ?? weirCommand
+    const operator = createOperator({ folder, access, program })
     // Only an operator may create the topics, and store their number of partitions.
     await operator.command(['topics', 'create', '--partitions', `${partitions}`], neverAborted)
-    const client = await openClient({
-      bootstrapServers,
-      prefix,
-      partitions,
-      agentFile,
-      folder,
-      logins,
-      keys: keys?.folderOf('client', clientPrincipals),
-    })
+    if (isNewest) await operator.command(guestCapsCommand, neverAborted)
+    const client = await openClient({ access, prefix, partitions, agentFile, folder })
     cleanUp.push(() => client.close())
-    const fleet = createFleet({
-      folder,
-      bootstrapServers,
-      prefix,
-      partitions,
-      agentFile,
-      startsFile,
-      keys,
-      logins,
-    })
+    const fleet = createFleet({ folder, access, program, partitions, agentFile, startsFile })
     cleanUp.push(() => fleet.killAll())
-    const [ofStages = 0, ...ports] = await freePorts(frontNames.length + 1)
-    for (const [name, stages] of Object.entries(layout))
+    const [ofStages = 0, ...ports] = await freePorts(layout.fronts.length + 1)
+    for (const [name, stages] of Object.entries(layout.stages))
       fleet.add(name, {
         kind: 'stages',
         stages,
         ...(name === withFronts && { frontPort: ofStages }),
       })
-    for (const [at, name] of frontNames.entries())
+    for (const [at, name] of layout.fronts.entries())
       fleet.add(name, { kind: 'front', port: ports[at] ?? 0 })
     const versions = new Map<GuardName, number>()
     startVersion('ledger', { fleet, folder, versions })
@@ -193,6 +169,7 @@ export async function runChaos({
       fronts: [ofStages, ...ports].map((port) => `http://127.0.0.1:${port}`),
       random: random.fork('guests'),
       clients: Math.ceil(clients / 2),
+      hasTrees: isNewest,
     })
     const groups = watchGroups(bootstrapServers, prefix)
     cleanUp.push(() => groups.close())
@@ -203,7 +180,7 @@ export async function runChaos({
     times.lap('start')
     print(`the first turns were answered; faults begin, in ${folder}`)
 
-    const plan = planFaults(random.fork('plan'), minutes * 60_000).filter(
+    const plan = planFaults(random.fork('plan'), minutes * 60_000, { upgrades }).filter(
       ({ fault }) => !sparesBroker || !fault.kind.startsWith('broker-'),
     )
     const guards = { folder, operator, waits, versions, changing: new Map() }
@@ -213,6 +190,7 @@ export async function runChaos({
       broker,
       groups,
       load,
+      guests,
       print,
       guards,
       totalMs: minutes * 60_000,
@@ -241,15 +219,17 @@ export async function runChaos({
     const { starts, ended } = readToolRecords(startsFile)
     const { disturbances, exits } = fleet
     const { modelAnswers } = provider
-    const records = await readTopics(place)
+    const records = await readTopics({ ...place, tenantKeys: access.tenantKeys })
     const committed = await readCommits(place)
     times.lap('read')
-    const replayed = await replayTopics({ bootstrapServers, prefix, folder })
+    const { tenantKeys } = access
+    const replayed = await replayTopics({ bootstrapServers, prefix, folder, tenantKeys })
     times.lap('replay')
     const evidence: Evidence = {
       topicPrefix: prefix,
       partitions,
       records,
+      ...(signed && { isEncrypted: true }),
       isIdle: false,
       starts,
       startsNotedBy: 'tools',
@@ -260,9 +240,11 @@ export async function runChaos({
       exits,
       guestRuns: guests.runs,
       guestAdvice: guests.asked,
+      ...(isNewest && { guestTrees: { children: guests.children, caps: guestCaps } }),
       riskGuards: [...guardNames],
       committed,
       timersLateMs: late,
+      ...(isNewest && { provider: { requests: provider.requests, limits: modelLimits } }),
     }
     const violations = [
       ...ofTheRun({ isDrained, isSettled, left, inflicted }),
@@ -279,7 +261,6 @@ export async function runChaos({
       guardChanges: operator.changes,
       repeats: load.repeats(),
       guestRepeats: guests.repeats(),
-      modelRequests: provider.requests(),
       toolsEnded: ended,
       replayed,
       trouble: troubleIn(join(folder, 'logs')),
@@ -304,6 +285,14 @@ export async function runChaos({
       await (async () => close())().catch((error) => print(`a part did not close: ${error}`))
     if (isSound) rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** The broker's controller fences a broker that is late. On a busy machine it leads nothing then. */
+function brokerOptions({ brokerOptions: given }: Access): BrokerOptions {
+  const busy = (loadavg()[0] ?? 0) / availableParallelism()
+  const sessionMs = Math.round(Math.min(30_000, 4_000 * Math.max(1, busy)))
+  const properties = { ...given.properties, 'broker.session.timeout.ms': `${sessionMs}` }
+  return { ...given, properties }
 }
 
 /** Waits until turns get answers and the whole fleet is in its groups. */
@@ -338,6 +327,7 @@ type Inflicting = {
   fleet: Fleet
   groups: Groups
   load: Load
+  guests: Pick<GuestLoad, 'openTrees'>
   print: ChaosOptions['print']
 } & {
   broker: Awaited<ReturnType<typeof startBroker>>
@@ -366,6 +356,7 @@ async function inflictAll({
   broker,
   groups,
   load,
+  guests,
   print,
   guards,
 }: Inflicting): Promise<Inflicted[]> {
@@ -385,6 +376,8 @@ async function inflictAll({
       broken,
       overAt: began + totalMs,
       answered: load.answered,
+      openTrees: guests.openTrees,
+      print: (line) => print(`${since()} ${line}`),
     })
     print(
       `${since()} ${inflicted.hit ? 'hit ' : 'MISS'} ${inflicted.kind}: ${inflicted.detail}; ${load.answered()} turns answered`,
@@ -424,6 +417,8 @@ function ofTheRun({ isDrained, isSettled, left, inflicted }: Ends): Violation[] 
         checker,
         problem: `${process} was stopped and ${code === undefined ? `had to be killed after ${leaveMs} ms` : `exited with ${code}`}`,
       })
+  for (const { kind, hit, detail } of inflicted)
+    if (kind === 'upgrade' && !hit) violations.push({ checker, problem: `no upgrade: ${detail}` })
   if (inflicted.every(({ hit }) => !hit))
     violations.push({ checker, problem: 'no fault hit: this run proves nothing' })
   return violations

@@ -4,6 +4,7 @@ import { appendFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { contentMark } from './content-mark.ts'
 
 export type ToolServer = { url: string; close(): Promise<void> }
 
@@ -36,7 +37,9 @@ export async function startToolServer(startsFile: string): Promise<ToolServer> {
       const answer = () => {
         appendFileSync(startsFile, `${JSON.stringify({ event: 'end', start, at: Date.now() })}\n`)
         response.writeHead(fail ? 503 : 200, { 'content-type': 'application/json' })
-        response.end(fail ? '{"error":"the till is closed"}' : JSON.stringify({ start }))
+        response.end(
+          fail ? '{"error":"the till is closed"}' : JSON.stringify({ start, of: contentMark }),
+        )
       }
       // A closed server answers no more: a late answer would write to a deleted folder.
       sleep(sleepMs, undefined, { signal: closing.signal }).then(answer, () => response.destroy())

@@ -11,6 +11,8 @@ import kafkajs, { type Admin, type Kafka, type KafkaMessage } from 'kafkajs'
 import type { Message } from '../../shared/contract/messages.ts'
 import type { Committed, Logged } from '../evidence/evidence.ts'
 import { inboxes } from '../evidence/inboxes.ts'
+import { contentMark } from './content-mark.ts'
+import { decrypt, type Keys, readKeys } from './decryption.ts'
 import { guardNames } from './guard-world.ts'
 
 const topicNames = [
@@ -24,14 +26,24 @@ const topicNames = [
   'dead-letters',
 ]
 
+/** It decrypts the other topics. */
+const keysTopic = 'conversation-keys'
+
 /** The topic of each guard. A guard that never existed has no topic. */
 const guardTopics = guardNames.map((guard) => `guard-verdicts.${guard}`)
 
 type Place = { kafka: Kafka; prefix: string }
 type Ends = Map<string, { begin: number; end: number }>
 
-/** All records of the topics now, in the order of each partition. */
-export async function readTopics({ kafka, prefix }: Place): Promise<Logged[]> {
+/**
+ * All records of the topics now, in the order of each partition. `tenantKeys`: the file of keys.
+ * Undefined: no record is encrypted.
+ */
+export async function readTopics({
+  kafka,
+  prefix,
+  tenantKeys,
+}: Place & { tenantKeys: string | undefined }): Promise<Logged[]> {
   const admin = kafka.admin()
   await admin.connect()
   const ends = await endsOf(admin, prefix)
@@ -39,7 +51,7 @@ export async function readTopics({ kafka, prefix }: Place): Promise<Logged[]> {
   const missing = new Map(
     [...ends].filter(([, { begin, end }]) => end > begin).map(([place, { end }]) => [place, end]),
   )
-  const read = new Map<string, Logged[]>()
+  const read = new Map<string, Stored[]>()
   if (missing.size === 0) return []
 
   const consumer = kafka.consumer({
@@ -63,8 +75,8 @@ export async function readTopics({ kafka, prefix }: Place): Promise<Logged[]> {
       const records = read.get(place) ?? []
       read.set(place, records)
       for (const message of batch.messages)
-        if (Number(message.offset) > (records.at(-1)?.offset ?? -1))
-          records.push(logged(topic, batch.partition, message))
+        if (Number(message.offset) > Number(records.at(-1)?.message.offset ?? -1))
+          records.push({ topic, partition: batch.partition, message })
       if (Number(batch.lastOffset()) + 1 >= (missing.get(place) ?? 0)) missing.delete(place)
       if (missing.size === 0) resolve()
     },
@@ -74,8 +86,14 @@ export async function readTopics({ kafka, prefix }: Place): Promise<Logged[]> {
   } finally {
     await consumer.disconnect()
   }
-  return [...read.values()].flat()
+  const stored = [...read.values()].flat()
+  const keys = readKeys(tenantKeys)
+  for (const { topic, message } of stored) if (topic === keysTopic) addKey(keys, message)
+  return stored.map((record) => logged(record, keys))
 }
+
+/** A record as the broker returned it. */
+type Stored = { topic: string; partition: number; message: KafkaMessage }
 
 /** The last commit of every stage's group and of the groups of these guards. */
 export async function readCommits({
@@ -113,7 +131,8 @@ export async function readCommits({
 async function endsOf(admin: Admin, prefix: string): Promise<Ends> {
   const ends: Ends = new Map()
   const there = new Set(await admin.listTopics())
-  for (const topic of [...topicNames, ...guardTopics.filter((name) => there.has(prefix + name))])
+  const others = [...guardTopics, keysTopic].filter((name) => there.has(prefix + name))
+  for (const topic of [...topicNames, ...others])
     for (const { partition, low, high } of await offsetsOf(admin, prefix + topic))
       ends.set(`${topic}/${partition}`, { begin: Number(low), end: Number(high) })
   return ends
@@ -134,12 +153,19 @@ export async function offsetsOf(admin: Pick<Admin, 'fetchTopicOffsets'>, topic: 
   }
 }
 
-function logged(
-  topic: string,
-  partition: number,
-  { offset, timestamp, key, value, headers }: KafkaMessage,
-): Logged {
+/** Adds the key of a conversation. */
+function addKey(keys: Keys, { key, value }: KafkaMessage): void {
+  const place = { topic: keysTopic, key: String(key) }
+  const { message } = decoded(value === null ? null : decrypt(keys, place, value).value)
+  if (message?.type === 'conversation-key')
+    keys.set(message.name, { of: 'conversation', key: message.key })
+}
+
+function logged({ topic, partition, message }: Stored, keys: Keys): Logged {
+  const { offset, timestamp, key, value, headers } = message
   const id = headers?.['weir-id']
+  const stored = [key, value, ...Object.values(headers ?? {}).flat()]
+  const { readable, encryptedWith, ...unreadable } = readableOf(topic, message, keys)
   return {
     topic,
     partition,
@@ -148,9 +174,22 @@ function logged(
     key: key?.toString('utf8') ?? '',
     id: id === undefined ? undefined : String(id),
     digest: createHash('sha256')
-      .update(value ?? 'tombstone')
+      .update(readable ?? 'tombstone')
       .digest('base64url'),
-    ...decoded(value),
+    encryptedWith,
+    showsContent: stored.some((bytes) => bytes?.includes(contentMark)),
+    ...decoded(readable),
+    ...unreadable,
+  }
+}
+
+function readableOf(topic: string, { key, value }: KafkaMessage, keys: Keys) {
+  if (value === null) return { readable: null, encryptedWith: undefined }
+  try {
+    const { value: readable, ...how } = decrypt(keys, { topic, key: String(key) }, value)
+    return { readable, ...how }
+  } catch (error) {
+    return { readable: value, encryptedWith: undefined, fault: (error as Error).message }
   }
 }
 

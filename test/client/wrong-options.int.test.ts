@@ -114,9 +114,10 @@ it.each([
   rmSync(dataFolder, { recursive: true })
 })
 
-it.each<['turns' | 'events', unknown, string]>([
+it.each<['turns' | 'events' | 'export', unknown, string]>([
   ['turns', { limit: 'x' }, 'limit is "x"; must be a whole number from 1 on'],
   ['turns', { limt: 1 }, 'unknown option limt of turns; did you mean limit?'],
+  ['export', { forc: true }, 'unknown option forc of export; did you mean force?'],
   ['events', { trun: 1 }, 'unknown option trun of events'],
   ['events', { turn: Number.NaN }, 'turn is NaN; must be the number of a turn'],
   ['events', { turn: -1 }, 'turn is -1; must be the number of a turn'],
@@ -126,14 +127,16 @@ it.each<['turns' | 'events', unknown, string]>([
   {
     await using weir = await Weir.open({ agents: [agent], dataFolder })
     const conversation = weir.conversation('c')
-    const read = async () =>
-      name === 'turns'
-        ? conversation.turns(options as object)
-        : conversation
-            .events(options as object)
-            [Symbol.asyncIterator]()
-            .next()
-    await expect(read()).rejects.toMatchObject({
+    const reads = {
+      turns: async () => conversation.turns(options as object),
+      export: async () => conversation.export(join(dataFolder, 'c.weir'), options as object),
+      events: async () =>
+        conversation
+          .events(options as object)
+          [Symbol.asyncIterator]()
+          .next(),
+    }
+    await expect(reads[name]()).rejects.toMatchObject({
       code: 'usage',
       message: expect.stringContaining(message),
     })
@@ -146,6 +149,14 @@ it.each([
   ['cancel', [{ conversation: 'c' }], 'message.invalid', 'the message id is no text'],
   ['conversation', [], 'message.invalid', "the conversation's id is no text"],
   ['allow', [], 'approval.unknown', 'no call waits'],
+  [
+    'allow',
+    ['x', { tennant: 'a' }],
+    'usage',
+    'unknown option tennant of allow; did you mean tenant?',
+  ],
+  ['deny', ['x', { values: '{}' }], 'usage', 'unknown option values of deny; '],
+  ['conversations', [{ wher: {} }], 'usage', 'unknown option wher of conversations; did you mean'],
   [
     'conversations',
     [{ where: { tenant: 'Ada Lovelace' } }],

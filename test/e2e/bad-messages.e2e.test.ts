@@ -128,7 +128,10 @@ describe('a record that cannot be applied', () => {
       ['model-deltas', { type: 'part', ...ids, attempt: 'a', i: 0, events: [] }],
       ['rounds-checked', { ...tick, unit: '["c",7]' }],
       ['rounds-cleared', { type: 'claim', ...ids, ordinal: 0, try: 1, owner: 'o' }],
-      ['rounds-cleared', { type: 'outcome', ...ids, ordinal: 0, try: 1, owner: 'o', result: null }],
+      [
+        'rounds-cleared',
+        { type: 'outcome', ...ids, ordinal: 0, try: 1, owner: 'o', result: null, goesOn: false },
+      ],
       ['rounds-cleared', { type: 'lapsed', ...ids, ordinal: 0, try: 1, owner: 'o' }],
     ]
     await withPipeline({ model: script() }, async (pipeline) => {

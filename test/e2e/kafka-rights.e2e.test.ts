@@ -193,7 +193,7 @@ describe('one user per principal with the printed rights', () => {
       edge = openEdge({ bus: await busAs('edge'), topicPrefix, partitions })
       const question = { agent, conversation: 'c', messageId: 'm', text: 'deploy' }
       await edge.onParts('c', { onRecord: () => {}, onFailure: () => {} })
-      const turn = askEdge(edge, question, AbortSignal.timeout(60_000))
+      const turn = askEdge(edge, question, AbortSignal.timeout(waitMaxMs))
       const approver = await busAs('approver')
       const approvals = openApprovals({
         bus: approver,

@@ -67,7 +67,8 @@ describe('weir proxy', () => {
   it('signs for AWS with its own credentials, and not for other machines', async () => {
     const environment = { AWS_ACCESS_KEY_ID: 'PROXY', AWS_SECRET_ACCESS_KEY: 's' }
     const signing = ['--upstream', model.url, '--sign-aws', 'us-east-1']
-    const { address, child } = await started(signing, environment)
+    const confirmed = ['--sign-aws-host', '127.0.0.1']
+    const { address, child } = await started([...signing, ...confirmed], environment)
     const body = '{"messages":[]}'
     await fetch(`${address.anthropicBaseUrl}/v1/messages`, { method: 'POST', body })
     const [request] = model.received
@@ -76,6 +77,9 @@ describe('weir proxy', () => {
     for (const [more, reason] of [
       [['--allow-remote'], 'leave --allow-remote out'],
       [['--sign-aws', 'moon'], 'give a region, such as us-east-1'],
+      [[], 'confirm yours with --sign-aws-host 127.0.0.1'],
+      [['--sign-aws-host', 'localhost'], 'confirm yours with --sign-aws-host 127.0.0.1'],
+      [['--upstream', 'https://amazonaws.com.example.org'], 'signs for hosts of AWS'],
     ] as const)
       expect(await commands.run(['proxy', ...signing, ...more], { environment })).toMatchObject({
         code: 2,

@@ -2,6 +2,7 @@
 // evidence that a rule needs skips the rule.
 
 import { noStartAfterStop } from './checkers/calls/no-start-after-stop.ts'
+import { onceEffects } from './checkers/calls/once-effects.ts'
 import { starts } from './checkers/calls/starts.ts'
 import { unknownExplained } from './checkers/calls/unknown-explained.ts'
 import { absentGuards } from './checkers/guards/absent-guards.ts'
@@ -19,7 +20,9 @@ import { guestOfferOnce } from './checkers/guests/guest-offer-once.ts'
 import { guestResultOwn } from './checkers/guests/guest-result-own.ts'
 import { guestRounds } from './checkers/guests/guest-rounds.ts'
 import { guestRuns } from './checkers/guests/guest-runs.ts'
+import { guestTrees } from './checkers/guests/guest-trees.ts'
 import { commits } from './checkers/log/commits.ts'
+import { noReadableContent } from './checkers/log/no-readable-content.ts'
 import { oneContentPerId } from './checkers/log/one-content-per-id.ts'
 import { processesGoOn } from './checkers/log/processes-go-on.ts'
 import { readable } from './checkers/log/readable.ts'
@@ -31,6 +34,7 @@ import { budgetKept } from './checkers/turns/budget-kept.ts'
 import { historyValid } from './checkers/turns/history-valid.ts'
 import { messagesEnd } from './checkers/turns/messages-end.ts'
 import { oneResultPerCall } from './checkers/turns/one-result-per-call.ts'
+import { providerLimits } from './checkers/turns/provider-limits.ts'
 import { shadowOnlyReports } from './checkers/turns/shadow-only-reports.ts'
 import { wholeModelAnswers } from './checkers/turns/whole-model-answers.ts'
 import type { Checker, Evidence, Part, Violation } from './evidence.ts'
@@ -39,6 +43,7 @@ type AnyChecker = Omit<Checker, 'needs'> & { needs: readonly Part[] }
 
 const ofAll: AnyChecker[] = [
   readable,
+  noReadableContent,
   processesGoOn,
   oneContentPerId,
   commits,
@@ -56,6 +61,7 @@ const ofAgents: AnyChecker[] = [
   historyValid,
   starts,
   noStartAfterStop,
+  onceEffects,
   unknownExplained,
   deniedNeverStart,
   guardsDecide,
@@ -66,6 +72,7 @@ const ofAgents: AnyChecker[] = [
   noUnapprovedStart,
   treeCaps,
   treeSums,
+  providerLimits,
 ]
 
 /** Of guests, in their part of the log. */
@@ -77,6 +84,7 @@ const ofGuests: AnyChecker[] = [
   guestAdvice,
   guestAdviceNext,
   guestAllJudged,
+  guestTrees,
 ]
 
 export const checkers: readonly AnyChecker[] = [...ofAll, ...ofAgents, ...ofGuests]

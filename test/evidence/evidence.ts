@@ -12,6 +12,7 @@ import type {
   Message,
   MessageOf,
   MessageType,
+  TreeCaps,
 } from '../../shared/contract/messages.ts'
 import type { StageName } from '../../shared/contract/topology.ts'
 
@@ -29,13 +30,20 @@ export type Logged = {
   key: string
   /** The header `weir-id`. Undefined: an observed record. */
   id: string | undefined
-  /** The digest of its bytes. */
+  /** The digest of its readable bytes. */
   digest: string
   /** Undefined: a tombstone, or `fault` explains why it cannot be decoded. */
   message: Message | undefined
   fault: string | undefined
   isForeign?: boolean
+  /** Undefined: its bytes are readable. */
+  encryptedWith?: EncryptedWith | undefined
+  /** Its bytes, its key or a header show a text of the run's content, as the log stores them. */
+  showsContent?: boolean
 }
+
+/** The owner of the key that encrypts a record. */
+export type EncryptedWith = 'tenant' | 'conversation'
 
 /** The line that a tool writes before all other work. */
 export type Start = {
@@ -124,8 +132,30 @@ export type ModelRequest = {
   history: readonly HistoryEntry[]
 }
 
+/**
+ * A request as the provider's stand-in counted it. `until`: the answer has ended, or its client has left.
+ * `waitMs`: the answer was a refusal that named this wait.
+ */
+export type ProviderRequest = { at: number; until: number; waitMs?: number }
+
+/** `limits`: of the model, in the agent file. */
+export type ProviderSeen = {
+  requests: readonly ProviderRequest[]
+  limits: { requestsAtOnce: number; requestsPerMinute: number }
+}
+
 /** A call that a guest ran. `call`: as far as the guest knows its place. */
-export type GuestRun = { conversation: string; at: number; text: string; call: GuestCallName }
+export type GuestRun = {
+  conversation: string
+  /** Of its tree, if another conversation is. */
+  root?: string
+  at: number
+  text: string
+  call: GuestCallName
+}
+
+/** A sub-agent of a guest, from the verdict on its call to its last turn. `root`: of its tree. */
+export type GuestChild = { root: string; from: number; until: number }
 
 /**
  * `mark`: an argument that is unique in the run. Otherwise the key of its round, in the turn with
@@ -205,12 +235,17 @@ export type Evidence = {
   /** An approval rule names tools only, and each call has a program (no-unapproved-start.ts). */
   ruledByTool?: true
   modelRequests?: ModelRequest[]
+  provider?: ProviderSeen
   /** The tools whose calls run an agent below. */
   childTools?: string[]
   guestAdvice?: GuestAsked[]
+  /** The sub-agents of guests, and the caps of each tree. */
+  guestTrees?: { children: readonly GuestChild[]; caps: Pick<TreeCaps, 'atOnce' | 'children'> }
   /** `isCalm`: no fault can strike. */
   guestHistories?: { asked: GuestShown[]; isCalm: boolean }
   stored?: StoredLog
+  /** All processes have keys for the records. */
+  isEncrypted?: true
 }
 
 /**
@@ -234,10 +269,13 @@ export type Part =
   | 'riskGuards'
   | 'ruledByTool'
   | 'modelRequests'
+  | 'provider'
   | 'childTools'
   | 'guestAdvice'
+  | 'guestTrees'
   | 'guestHistories'
   | 'stored'
+  | 'isEncrypted'
 
 /** `rule`: it holds after every run. `needs`: the evidence without which it cannot be checked. */
 export type Checker<Needed extends Part = never> = {

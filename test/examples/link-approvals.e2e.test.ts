@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from '@jest/globals'
 import { SignJWT } from 'jose'
+import { Webhook } from 'standardwebhooks'
 import { createApiKey } from '../../apps/http/edge/access/api-keys.ts'
 import { call, says } from '../../client/testing/testing.ts'
 import { defineTool } from '../../client/weir.ts'
@@ -187,5 +188,42 @@ it('link-approvals.ts lets a link decide once, by its form only, in the name of 
     if (event.type === 'approval-decided')
       expect([event.by, event.identity]).toEqual(['acme/key:ada', 'authenticated'])
     if (event.type === 'turn-finished') break
+  }
+})
+
+it('link-approvals.ts forgets an event once its link has ended', async () => {
+  const waiting = { id: 'a', hash: 'h', name: 'refund', rawArguments: '{}', rule: 'money' }
+  const weir = createServer((_, response) => response.end(JSON.stringify({ approvals: [waiting] })))
+  weir.listen(0, '127.0.0.1')
+  await once(weir, 'listening')
+  try {
+    await using mails = await mailbox()
+    await using own = await program({
+      WEIR_URL: `http://127.0.0.1:${(weir.address() as AddressInfo).port}`,
+      WEIR_WEBHOOK_SECRET: secret,
+      WEIR_KEYS: JSON.stringify({ 'ada@example.com': 'wk' }),
+      LINK_SECRET: linkSecret,
+      LINK_MINUTES: '0.01',
+      SENDMAIL: mails.program,
+    })
+    const body = JSON.stringify({ type: 'approval.pending', data: { id: 'a' } })
+    const send = async () => {
+      const at = new Date()
+      const headers = {
+        'webhook-id': 'event',
+        'webhook-timestamp': `${Math.floor(at.getTime() / 1000)}`,
+        'webhook-signature': new Webhook(secret).sign('event', at, body),
+      }
+      return (await fetch(`${own.url}/weir`, { method: 'POST', headers, body })).status
+    }
+    let received = 0
+    const both = (async () => {
+      for (; received < 2; received += 1) await mails.next()
+    })()
+    while (received < 2) expect(await send()).toBe(204)
+    await both
+  } finally {
+    weir.closeAllConnections()
+    weir.close()
   }
 })

@@ -19,13 +19,25 @@ const linkSecret = new TextEncoder().encode(env.LINK_SECRET)
 if (linkSecret.length < 32) throw new Error('LINK_SECRET has fewer than 32 bytes; set a longer one')
 const linkMinutes = Number(env.LINK_MINUTES ?? 60)
 const bodyMax = 64 * 1024
-const seen = new Set<string>()
-const used = new Set<string>()
+/** With the time at which the link has ended, oldest first. */
+const seen = new Map<string, number>()
+const used = new Map<string, number>()
 
 type Waiting = { id: string; hash: string; name: string; rawArguments: string; rule: string }
 type Answer = { approvals?: Waiting[]; text?: string; error?: { message: string } }
 type Link = { id: string; hash: string; approver: string; jti: string }
 type Page = { status: number; html: string }
+
+/** Forgets the entries whose link has ended: a link that is too old decides nothing. */
+function live(entries: Map<string, number>): Map<string, number> {
+  for (const [entry, endsAt] of entries) {
+    if (endsAt > Date.now()) break
+    entries.delete(entry)
+  }
+  return entries
+}
+
+const linkEnd = () => Date.now() + linkMinutes * 60_000
 
 async function weir(path: string, key: string, body?: object) {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
@@ -73,14 +85,14 @@ async function onWeir(request: IncomingMessage): Promise<number> {
   if (waiting === undefined) return 204
   for (const approver of keys.keys()) {
     const sent = `${header('id')} ${approver}`
-    if (seen.has(sent)) continue // Weir sends the event again after an error
+    if (live(seen).has(sent)) continue // Weir sends the event again after an error
     const token = await new SignJWT({ id: waiting.id, hash: waiting.hash, approver })
       .setProtectedHeader({ alg: 'HS256' })
       .setJti(randomUUID())
       .setExpirationTime(`${linkMinutes} minutes`)
       .sign(linkSecret)
     await mail(approver, `${publicUrl}/decide?link=${token}`)
-    seen.add(sent)
+    seen.set(sent, linkEnd())
   }
   return 204
 }
@@ -90,7 +102,7 @@ async function linkIn(token: string | null): Promise<(Link & { key: string }) | 
   try {
     const options = { algorithms: ['HS256'] }
     const { payload } = await jwtVerify<Link>(token ?? '', linkSecret, options)
-    if (used.has(payload.jti)) return 'This link was used already.'
+    if (live(used).has(payload.jti)) return 'This link was used already.'
     const key = keys.get(payload.approver)
     return key === undefined ? `${payload.approver} may no longer decide.` : { ...payload, key }
   } catch {
@@ -130,7 +142,7 @@ async function onForm(request: IncomingMessage): Promise<Page> {
   if (typeof link === 'string') return notice(403, link)
   if (answer !== 'allow' && answer !== 'deny') return notice(400, 'Choose allow or deny.')
   const { id, hash, key, jti } = link
-  used.add(jti)
+  used.set(jti, linkEnd())
   // Weir decides a call once, also if the first answer was lost.
   const { text, error } = await weir(`/${id}/${answer}`, key, { hash }).catch((cause) => {
     used.delete(jti)

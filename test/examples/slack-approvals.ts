@@ -12,7 +12,9 @@ const slackUrl = env.SLACK_API_URL ?? 'https://slack.com/api'
 /** Keys of Weir with the role `decide`, by the user of Slack: `{"U024BE7LH": "wk_…"}`. */
 const keys: Record<string, string> = JSON.parse(env.WEIR_KEYS ?? '{}')
 const webhook = new Webhook(env.WEIR_WEBHOOK_SECRET ?? '')
+/** The newest events. */
 const seen = new Set<string>()
+const seenMax = 10_000
 /** A longer text does not fit into a message of Slack, and nobody may decide unseen. */
 const shownMax = 2_900
 
@@ -80,6 +82,8 @@ async function onWeir(request: IncomingMessage): Promise<number> {
     ],
   })
   seen.add(header('id'))
+  const [oldest] = seen
+  if (seen.size > seenMax && oldest !== undefined) seen.delete(oldest)
   return 204
 }
 

@@ -81,21 +81,34 @@ describe('the client of hooks in a plug-in', () => {
   it('reports a failed call of this turn once, and repeats its advice in later requests', async () => {
     const advice = { hookSpecificOutput: { additionalContext: 'try something else' } }
     const { hooks, seen } = await served({ batch: [200, advice] })
-    for (const isNew of [true, true, false])
-      expect(await hooks.failed(place, call, 'no such file', isNew)).toEqual({
+    for (const kind of ['new', 'new', 'old', 'unheld'] as const)
+      expect(await hooks.failed(place, call, 'no such file', kind)).toEqual({
         advice: 'try something else',
       })
     expect(seen).toHaveLength(1)
-    expect(await hooks.failed(place, { ...call, id: 'older' }, 'no such file', false)).toEqual({})
+    expect(await hooks.failed(place, { ...call, id: 'older' }, 'no such file', 'old')).toEqual({})
     expect(seen).toHaveLength(1)
   })
 
-  it('reports no call again that waited for a verdict', async () => {
+  it('reports a call that was allowed and then failed, unless its host shows the result elsewhere', async () => {
+    const { hooks, seen } = await served({})
+    await hooks.before(place, call)
+    await hooks.failed(place, call, 'no such file', 'unheld')
+    expect(seen.map(({ kind }) => kind)).toEqual(['pre'])
+    await hooks.failed(place, call, 'no such file', 'new')
+    expect(seen.at(-1)?.body.tool_calls).toMatchObject([{ error: 'no such file' }])
+  })
+
+  it('reports no call again that was denied or has its result', async () => {
     const { hooks, seen } = await served({ pre: [200, denial] })
     await hooks.before(place, call)
     const count = seen.length
-    expect(await hooks.failed(place, call, 'no', true)).toEqual({})
+    expect(await hooks.failed(place, call, 'no', 'new')).toEqual({})
     expect(seen).toHaveLength(count)
+    const other = { ...call, id: 'call-2' }
+    await hooks.after(place, other, { isError: false, text: 'done' })
+    expect(await hooks.failed(place, other, 'no', 'new')).toEqual({})
+    expect(seen).toHaveLength(count + 1)
   })
 
   it('starts a server once for each prompt, and runs no call if none starts', async () => {

@@ -48,3 +48,14 @@ it('a call that owners give back ends at a bound, and never starts twice', async
     'ok       returns: given back twice, cancel',
   ])
 })
+
+it('a call whose agent goes on is never skipped', async () => {
+  const model = join(import.meta.dirname, 'executor.py')
+  const { stdout } = await promisify(execFile)('python3', [model, 'agents'])
+  const verdicts = stdout.split('\n').filter((line) => /^(ok|VIOLATED)/.test(line))
+  expect(verdicts.map((line) => line.slice(0, 40).trim())).toEqual([
+    'VIOLATED agents: given back as never sta',
+    'ok       agents: given back twice, cance',
+    'ok       agents: given back, a killed ow',
+  ])
+})

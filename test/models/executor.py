@@ -2,7 +2,7 @@
 Claims to check: a call that is not idempotent starts at most once; exactly one result; 'skipped' means it never ran;
 no start after the result was given; never stuck.
 
-Inbox records: round | claim(owner, try) | outcome(owner, try, kind) | tick(up to which claim the deadline has passed) | cancel.
+Inbox records: round | claim(owner, try) | outcome(owner, try, kind; goes-on: its agent began, and the owner ends in order) | tick(up to which claim the deadline has passed) | cancel.
 Call: none -> ready(try, lapsed) -> claimed(try, owner, offset, cancelled, lapsed) -> done; lapsed: an earlier try's deadline passed, so it may have run. Deadlines are measured by the log's own clock:
 `passed` is the offset of the newest claim whose deadline is over. `off` names a part of the corrected protocol to leave out:
   outcome      the performer writes the result downstream itself; the reducer never sees it (the page's inbox list has no outcome)
@@ -19,6 +19,8 @@ Call: none -> ready(try, lapsed) -> claimed(try, owner, offset, cancelled, lapse
   still        no deadline passes, to show what another rule does alone
   returns      (a rule more) a call that was given back R times is done at the last return, so no history claims it for ever
   patient      with returns: the pause before the next claim; only a later tick allows the claim
+  agent        (a rule more) the tool runs an agent, whose turn goes on when its owner ends in order; a further try joins it
+  goes-on      with agent: the owner returns such a call as one that it did not start
   fence        cancel kills only what is known, it is not remembered for a round that arrives after it"""
 from dataclasses import dataclass, replace as _r
 from explore import explore
@@ -48,7 +50,8 @@ def react(o, rec, at, idem, off):
         return _r(o, marked=True, call=('ready', 1, False)), None
     if kind == 'claim' and call[:2] == ('ready', rec[2]): return _r(o, call=('claimed', rec[2], rec[1], at, False, call[2])), None
     if kind == 'outcome' and call[0] == 'claimed' and call[1:3] == (rec[2], rec[1]):
-        if rec[3] == 'not-started':
+        if rec[3] in ('not-started', 'goes-on'):
+            call = call[:5] + (call[5] or rec[3] == 'goes-on',)
             if call[4]: return _r(o, call=('done',)), never(call[5], off)
             if 'returns' in off and call[1] >= returns_max: return _r(o, call=('done',)), never(call[5], off)
             return _r(o, call=('ready' if 'patient' not in off else 'pausing', call[1] + 1, call[5])), None
@@ -93,6 +96,9 @@ def steps(idem, off, K, Z, C, D, G):
                         else: yield 'do', f'{me} STARTS the tool (try {call[1]})', start(o, call[1])
                 if call[0] == 'claimed' and call[2] == name and call[1] not in o.started and not o.armed and s.drains < G:
                     yield 'fault', f'{me} shuts down gracefully: not-started', put(_r(o, started=o.started + (call[1],), phase='gone'), log=s.log + (('outcome', name, call[1], 'not-started'),), drains=s.drains + 1)
+                if 'agent' in off and o.running and call[0] == 'claimed' and call[2] == name and s.drains < G:
+                    kind = 'not-started' if 'goes-on' in off else 'goes-on'
+                    yield 'fault', f'{me} ends in order, its agent goes on: {kind}', put(_r(o, running=0, phase='gone'), log=s.log + (('outcome', name, call[1], kind),), drains=s.drains + 1)
                 if call[0] == 'pausing' and ('pause', call[1]) not in o.freed: yield 'do', f'{me} writes the tick after the pause', put(_r(o, freed=o.freed + (('pause', call[1]),)), log=s.log + (('tick', -1),))
                 if call[0] == 'claimed' and o.ticked < call[3] and ('log-clock' in off or call[3] <= s.passed):
                     upto = call[3] if 'log-clock' in off else s.passed
@@ -128,8 +134,9 @@ def steps(idem, off, K, Z, C, D, G):
     return go
 
 def check(title, idem=False, off=(), K=1, Z=1, C=0, D=0, G=0, late_start_ok=False):
+    agent = 'agent' in off
     def broken(s):
-        if s.starts > (2 if idem else 1): return f'started {s.starts} times'
+        if s.starts > (2 if idem else 1) + (s.drains if agent else 0): return f'started {s.starts} times'
         if len(s.results) > 1: return f'two results: {sorted(map(str, s.results))}'
         if s.starts and any(r == 'skipped' for _, r in s.results): return 'told skipped, but it ran'
         if s.after and not late_start_ok: return f'started after its result was given: {sorted(map(str, s.results))}'
@@ -154,6 +161,10 @@ if __name__ == '__main__':
     if part in ('all', 'returns'):
         check('returns: given back twice, no other fault', off=['returns', 'patient'], K=0, Z=0, G=2)
         check('returns: given back twice, cancel', off=['returns', 'patient'], K=0, Z=0, C=1, G=2)
+    if part in ('all', 'agents'):
+        check('agents: given back as never started, then a cancel', off=['agent', 'goes-on', 'returns', 'patient'], K=0, Z=0, C=1, G=1)
+        check('agents: given back twice, cancel', off=['agent', 'returns', 'patient'], K=0, Z=0, C=1, G=2)
+        check('agents: given back, a killed owner, cancel', off=['agent', 'returns', 'patient'], K=1, Z=0, C=1, G=1)
     if part in ('all', 'expel'):
         check('expel: a paused owner wakes after its claim was released', off=['expel'], K=0, Z=1)
         check('expel: paused between the look at its membership and the start', off=['expel', 'member', 'pause', 'still'], K=0, Z=1)

@@ -17,6 +17,7 @@ import {
 import type { Broker } from './broker.ts'
 import { guardNames } from './world/guards.ts'
 import type { Ledger, ModelStream } from './world/ledger.ts'
+import { onceGuardName } from './world/once.ts'
 import { childTool } from './world/trees.ts'
 
 export type SimulatedEvidence = Evidence & { stored: StoredLog }
@@ -51,6 +52,7 @@ export function collectEvidence(of: Collected): SimulatedEvidence {
     ...(of.isCalm && { disturbances: [] }),
     guestRuns: guests.runs,
     guestHistories: guests,
+    ...(guests.caps && { guestTrees: { children: guests.children, caps: guests.caps } }),
     stored: { records: broker.records, commits: broker.commits, stages: of.stages },
   }
 }
@@ -58,7 +60,7 @@ export function collectEvidence(of: Collected): SimulatedEvidence {
 function recordsIn({ broker, ledger, topicPrefix, partitions }: Collected): Logged[] {
   const foreign = new Set(ledger.garbage.map(addressOf))
   const ofGuards: string[] = guardNames.map(guardTopicName)
-  const names = [...Object.keys(topics), ...ofGuards]
+  const names = [...Object.keys(topics), ...ofGuards, guardTopicName(onceGuardName)]
   return names.flatMap((topic) =>
     Array.from({ length: partitions }, (_, partition) =>
       broker.records(topicPrefix + topic, partition).map((record): Logged => {

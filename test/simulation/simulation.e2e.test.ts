@@ -13,6 +13,7 @@ import { addTally, emptyTally, tallyOf } from './tally.ts'
 
 const seeds = 60
 const treeSeeds = 30
+const onceSeeds = 20
 const canarySeeds = 150
 const throwingSeeds = 5
 
@@ -53,7 +54,7 @@ describe('the stages', () => {
     const tally = emptyTally()
     for (let seed = 1; seed <= treeSeeds; seed++)
       for (const rates of [roll(seed).rates, quiet]) {
-        const rolled = { ...roll(seed), rates, hasTrees: true, hasGuests: false }
+        const rolled = { ...roll(seed), rates, hasTrees: true, hasGuests: seed % 3 === 0 }
         const simulated = await simulate(realSystem, rolled)
         expect({ seed, violations: simulated.violations.slice(0, 3) }).toEqual({
           seed,
@@ -61,8 +62,23 @@ describe('the stages', () => {
         })
         addTally(tally, tallyOf(simulated))
       }
-    for (const event of ['child started', 'child refused', 'turn stopped'])
+    for (const event of ['child started', 'child refused', 'turn stopped', 'sub-agent started'])
       expect([event, (tally.counts.get(event) ?? 0) > treeSeeds / 10]).toEqual([event, true])
+  })
+
+  it(`start no tool twice for equal values, over ${onceSeeds} seeds`, async () => {
+    const tally = emptyTally()
+    for (let seed = 1; seed <= onceSeeds; seed++)
+      for (const rates of [roll(seed).rates, quiet]) {
+        const rolled = { ...roll(seed), rates, hasOnce: true, hasGuests: false }
+        const simulated = await simulate(realSystem, rolled)
+        expect({ seed, violations: simulated.violations.slice(0, 3) }).toEqual({
+          seed,
+          violations: [],
+        })
+        addTally(tally, tallyOf(simulated))
+      }
+    expect(tally.counts.get('once denied') ?? 0).toBeGreaterThan(onceSeeds / 5)
   })
 
   it('give the same bytes for the same seed', async () => {

@@ -24,10 +24,12 @@ import { type FrontsOptions, startFronts } from './world/fronts.ts'
 import { guardNames, startGuards } from './world/guards.ts'
 import { startGuests } from './world/guests.ts'
 import { createLedger } from './world/ledger.ts'
+import { onceGuardName, startOnceGuard, withOnce } from './world/once.ts'
 import { startOperator } from './world/operator.ts'
 import { connectTo, type World } from './world/provider.ts'
+import { startSessions, withSessions } from './world/sub-agents.ts'
 import { toolsOf } from './world/tools.ts'
-import { childrenOf, stopTrees, withParent } from './world/trees.ts'
+import { childrenOf, stopTrees, treeStops, withParent } from './world/trees.ts'
 import { startUsers } from './world/users.ts'
 
 /** The values that the seed rolled, printed before the run. */
@@ -51,6 +53,8 @@ export type Rolled = {
   hasGuests?: boolean
   /** Whether an agent has agents below. Default: the seed decides. */
   hasTrees?: boolean
+  /** Whether a tool must not run twice. Default: the seed decides. */
+  hasOnce?: boolean
   rates: FaultRates
 }
 
@@ -122,6 +126,7 @@ export async function simulate(
     operated,
     hasGuests,
     hasTrees,
+    hasOnce,
   } = rolled
   const random = createRandom(`${seed}`)
   const stops: Finding[] = []
@@ -138,7 +143,7 @@ export async function simulate(
   let landed = 0
   const topics = [
     ...topicSpecs(topicPrefix, partitions),
-    ...guardNames.map((name) => guardTopicSpec(topicPrefix, name, partitions)),
+    ...[...guardNames, onceGuardName].map((name) => guardTopicSpec(topicPrefix, name, partitions)),
   ]
   const broker = createBroker(openStorage({ kind: storage, now: scheduler.now, topics }))
   const faults = createFaults(random.fork('faults'), rates)
@@ -146,14 +151,23 @@ export async function simulate(
   const ledger = createLedger()
   const trees = random.fork('trees')
   const isTree = hasTrees ?? trees.chance(0.3)
-  const rolledAgents = rollAgents(random.fork('agents'))
+  const once = random.fork('once')
+  const isOnce = hasOnce ?? once.chance(0.3)
+  const plainAgents = rollAgents(random.fork('agents'))
+  const rolledAgents = isOnce ? withOnce(plainAgents, once) : plainAgents
   const agents = isTree ? withParent(rolledAgents, trees) : rolledAgents
   const usersAgents = isTree ? new Map([...agents].slice(1)) : agents
-  const world: World = { ledger, random: random.fork('world'), sleeping: new Set(), over: false }
+  const world: World = {
+    ledger,
+    random: random.fork('world'),
+    sleeping: new Set(),
+    over: false,
+    repeatsSends: isOnce,
+  }
+  const place = { scheduler, broker, topicPrefix }
   if (isTree) {
-    const of = { scheduler, broker, topicPrefix }
-    world.startChild = childrenOf({ ...of, ledger, agents, partitions })
-    stopTrees({ ...of, random: trees.fork('stops'), durationMs })
+    world.startChild = childrenOf({ ...place, ledger, agents, partitions })
+    stopTrees({ ...place, random: trees.fork('stops'), durationMs })
   }
   if (random.fork('limits').chance(0.3))
     broker.land([
@@ -201,6 +215,9 @@ export async function simulate(
     log,
     stopped,
   })
+  const onceGuard = isOnce
+    ? startOnceGuard({ ...place, coordinator, faults, random: once, log, stopped })
+    : undefined
   const client = createMachine({
     name: 'client',
     scheduler,
@@ -233,13 +250,14 @@ export async function simulate(
   const guests =
     (hasGuests ?? guestDice.chance(0.4))
       ? startGuestsOf(
-          { ...rolled, system, ledger, scheduler, broker, coordinator, faults, log },
+          { ...rolled, system, ledger, scheduler, broker, coordinator, faults, log, isTree },
           guestDice,
         )
       : undefined
 
   await scheduler.run(start + durationMs)
   cluster.calm()
+  onceGuard?.calm()
   guests?.calm()
   await scheduler.run(
     start + durationMs + settleMs,
@@ -251,6 +269,7 @@ export async function simulate(
   cluster.restart()
   await scheduler.run(scheduler.now() + 5 * minute)
   cluster.close()
+  onceGuard?.close()
   await scheduler.run(scheduler.now() + 5 * minute, () => cluster.running === 0)
 
   for (const failure of ledger.guests.failures) stopped(failure)
@@ -290,9 +309,12 @@ export async function simulate(
   }
 }
 
-/** Two fronts with their guests. */
+/** Two fronts with their guests. In trees, a second guest has sessions with sub-agents. */
 function startGuestsOf(
-  options: Omit<FrontsOptions, 'random' | 'agent' | 'topicPrefix'> & { durationMs: number },
+  options: Omit<FrontsOptions, 'random' | 'agent' | 'topicPrefix'> & {
+    durationMs: number
+    isTree: boolean
+  },
   random: Random,
 ): { calm(): void; readonly running: number } {
   const agent = rollGuest(random.fork('agent'))
@@ -306,10 +328,31 @@ function startGuestsOf(
     agent: agent.name,
     tools: guestTools,
   })
+  const sessions = options.isTree ? startSessionsOf(options, random.fork('sessions')) : undefined
+  return {
+    calm() {
+      fronts.calm()
+      sessions?.calm()
+    },
+    get running() {
+      return guests.running + (sessions?.running ?? 0)
+    },
+  }
+}
+
+function startSessionsOf(
+  options: Parameters<typeof startGuestsOf>[0],
+  random: Random,
+): { calm(): void; readonly running: number } {
+  const agent = withSessions({ ...rollGuest(random.fork('agent')), name: 'sue' }, random)
+  options.ledger.guests.caps = agent.settings.policy.tree
+  const fronts = startFronts({ ...options, random: random.fork('fronts'), agent, topicPrefix })
+  const stopTree = treeStops({ ...options, topicPrefix, random: random.fork('stops') })
+  const sessions = startSessions({ ...options, random, fronts, agent: agent.name, stopTree })
   return {
     calm: fronts.calm,
     get running() {
-      return guests.running
+      return sessions.running
     },
   }
 }

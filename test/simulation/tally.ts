@@ -43,6 +43,13 @@ export function tallyOf({ evidence, faults, events, passedMs }: Simulated): Tall
   for (const { message } of recordsOf(evidence, 'call-finished'))
     if (message.status === 'denied' && message.reason.startsWith('the cap tree.'))
       add('child refused')
+  add('sub-agent started', evidence.guestTrees?.children.length)
+  const places = recordsOf(evidence, 'budget-reserved').filter(
+    ({ message }) => message.children > 0 && message.conversation.startsWith('guest:'),
+  )
+  add('sub-agent place wanted', places.length)
+  for (const { message } of recordsOf(evidence, 'call-finished'))
+    if (message.guard === 'once' && message.status === 'denied') add('once denied')
   return { seeds: 1, events, virtualHours: passedMs / 3_600_000, counts }
 }
 

@@ -27,6 +27,10 @@ export function addProxy(program: Command): void {
       '--sign-aws <region>',
       'sign requests to Amazon Bedrock in this region, with the AWS credentials of this process',
     )
+    .option(
+      '--sign-aws-host <host>',
+      'with --sign-aws: sign also for this host of --upstream, which has no name of AWS',
+    )
     .option('--json', 'print {"port", "anthropicBaseUrl", "openaiBaseUrl"} as the first line')
     .action(async (options) =>
       endWith(

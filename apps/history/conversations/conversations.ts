@@ -122,7 +122,7 @@ type Listed = {
 function printList({ found, max, total, isFiltered }: Listed, out: NodeJS.WriteStream): void {
   if (found.length === 0) out.write(isFiltered ? 'No conversation matches.\n' : noneYet)
   for (const summary of found) {
-    const isWell = summary.last.outcome === 'answered' || summary.last.outcome === 'open'
+    const isWell = ['answered', 'open', 'forked'].includes(summary.last.outcome)
     const { conversation, title, facts } = summary
     out.write(
       `${painted(out, 'title', printable(conversation))}${title === null ? '' : `  ${printable(title)}`}\n`,

@@ -53,7 +53,7 @@ export function createOffers({
 
   function refuse(task: OfferTask, ending: CallEnding): Message[] {
     const result = bounded(resultWith(task.ordinal, ending))
-    return [claim(task, owner), { type: 'outcome', ...tryIdOf(task), owner, result }]
+    return [claim(task, owner), { type: 'outcome', ...tryIdOf(task), owner, result, goesOn: false }]
   }
 
   /** Keeps OFFERS-1. The check runs as before the start of any tool. */

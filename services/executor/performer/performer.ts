@@ -292,12 +292,9 @@ function createJobEnds({ owner, writes: { write, track }, runs }: JobEndsOptions
     jobs.set(name, { phase: 'over' })
     free()
     // After the claim's write: before it, the reducer has no claim to give back.
-    track(
-      sent.then(
-        (isSent) =>
-          isSent && write('self', [{ type: 'outcome', ...tryIdOf(task), owner, result: null }]),
-      ),
-    )
+    const place = { ...tryIdOf(task), owner }
+    const outcome = { type: 'outcome' as const, ...place, result: null, goesOn: false }
+    track(sent.then((isSent) => isSent && write('self', [outcome])))
   }
 
   /** Ends a try that is over or another owner's: leaves the line, frees the place, stops the tool. */

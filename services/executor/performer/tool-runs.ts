@@ -286,12 +286,22 @@ function withoutSecrets(ending: ToolEnding, hideSecrets: (text: string) => strin
 async function report(
   { write }: Writes,
   task: RunTask,
-  { status, text, reason, isGivenBack, contents: whole = [], tokens, guard = '' }: ToolEnding,
+  {
+    status,
+    text,
+    reason,
+    isGivenBack,
+    contents: whole = [],
+    tokens,
+    guard = '',
+    ...more
+  }: ToolEnding,
   durationMs: Milliseconds,
 ): Promise<boolean> {
   const { owner } = task
+  const { goesOn = false } = more
   if (isGivenBack)
-    return write('self', [{ type: 'outcome', ...tryIdOf(task), owner, result: null }])
+    return write('self', [{ type: 'outcome', ...tryIdOf(task), owner, result: null, goesOn }])
   // Before the outcome: the next request waits for no piece.
   const { conversation } = task
   for (const content of whole)
@@ -310,7 +320,7 @@ async function report(
     tokens: tokens ?? null,
     guard,
   })
-  return write('self', [{ type: 'outcome', ...tryIdOf(task), owner, result }])
+  return write('self', [{ type: 'outcome', ...tryIdOf(task), owner, result, goesOn }])
 }
 
 /** How long the claim allows a start, by the clock that has less left. */

@@ -1,7 +1,7 @@
 // The keys of conversations, in the table `conversation-keys`. The key of the tenant encrypts each of
 // them there. A deleted key makes the records of its conversation unreadable for everybody.
 // CONVERSATION-KEYS-1. No key replaces another one, so two writers may make keys at once. A writer takes
-//     the oldest one, and a reader finds each by its name.
+//     the oldest fresh one, and a reader finds each by its name.
 // CONVERSATION-KEYS-2. A key stands in the table before the first record that it encrypts. So a name that
 //     the table does not have now is that of a deleted key.
 // CONVERSATION-KEYS-3. No readable key is kept: each batch looks the keys up. So a deleted key is gone
@@ -13,9 +13,13 @@ import type { Bus, StoredRecord } from '../../contract/bus.ts'
 import type { ConversationId } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'
 import { historyConversation, historyPrefix, keyOf } from '../../contract/topology.ts'
+import type { Milliseconds } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { type Encryption, newConversationKey } from './encryption.ts'
 import { keyBytes, type TenantKey } from './tenant-keys.ts'
+
+/** A message begins a new key after this time, so `weir keys renew` can delete an older key. */
+export const freshMs: Milliseconds = 30 * 24 * 3_600_000
 
 /** Deleted keys that are known without another request. */
 const deletedMax = 10_000
@@ -68,12 +72,15 @@ export function createConversationKeys(
     },
   }
 
-  /** After a new key of the tenant, the next message begins a new key of its conversation. */
+  /** After a new key of the tenant, and after a month, the next message begins a new key. */
   async function current(place: Place, begins: boolean): Promise<TenantKey | undefined> {
     const name = currentName(place.conversation)
     const keys = (await stored(place, false)).toSorted((a, b) => a.offset - b.offset)
-    const newest = keys.filter((record) => keyNameIn(record) === name)
-    return [...newest, ...(begins ? [] : keys)].flatMap((one) => opened(one) ?? [])[0]
+    const now = bus.clock.now()
+    const fresh = keys.filter(({ time }) => now - time < freshMs)
+    const newest = fresh.filter((record) => keyNameIn(record) === name)
+    const others = begins ? [] : [...fresh, ...keys]
+    return [...newest, ...others].flatMap((one) => opened(one) ?? [])[0]
   }
 
   async function begun(place: Place): Promise<TenantKey> {

@@ -59,7 +59,10 @@ function outsideValues(bus: Bus, encryption: Encryption, topicPrefix: string): O
   }
 }
 
-async function keysOf({ encryptionKeys, encryptionCommand }: BusSettings): Promise<TenantKeys> {
+export async function keysOf({
+  encryptionKeys,
+  encryptionCommand,
+}: Pick<BusSettings, 'encryptionKeys' | 'encryptionCommand'>): Promise<TenantKeys> {
   if (encryptionKeys !== '') return readTenantKeys(encryptionKeys)
   if (encryptionCommand === '') return new Map()
   const { tenantKeysOf } = await import('./key-command.ts')

@@ -237,7 +237,8 @@ export function newConversationKey(): TenantKey {
   return { name: ownPrefix + id, key: randomBytes(keyBytes) }
 }
 
-const deletedName = 'deleted'
+/** The name of the key of a tenant whose keys were deleted. No process has the key itself. */
+export const deletedName = 'deleted'
 
 function thrownAway(): TenantKey {
   return { name: deletedName, key: randomBytes(keyBytes) }

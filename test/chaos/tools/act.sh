@@ -12,4 +12,4 @@ printf '{"event":"end","start":"%s","at":%s}\n' "$start" "$(date +%s%3N)" >>"$2"
 case $arguments in
   *'"fail":true'*) echo 'the far side is closed today' >&2; exit 3 ;;
 esac
-printf '{"start":"%s"}' "$start"
+printf '{"start":"%s","of":"heron"}' "$start"

@@ -27,6 +27,6 @@ export default async function note({ sleepMs = 0, fail = false }, { idempotencyK
   appendFileSync(CHAOS_STARTS, `${JSON.stringify(line)}\n`)
   await sleep(sleepMs, undefined, { signal })
   appendFileSync(CHAOS_STARTS, `${JSON.stringify({ event: 'end', start, at: Date.now() })}\n`)
-  if (fail) throw new Error('the notebook is full')
-  return { start }
+  if (fail) throw new Error('the notebook of the heron is full')
+  return { start, of: 'heron' }
 }

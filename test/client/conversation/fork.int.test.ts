@@ -5,10 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
+import { listConversations } from '../../../apps/history/conversations/conversations.ts'
 import { call, says, scriptedModel } from '../../../client/testing/testing.ts'
 import { type AnyGuard, defineAgent, defineTool, Weir } from '../../../client/weir.ts'
 import { DatabaseSync } from '../../../shared/bus/sqlite.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
+import { readSettings } from '../../../shared/settings/settings.ts'
+import { until } from '../../support/inbox.ts'
+import { printed } from '../../support/output.ts'
 
 const partitions = 3
 const log = pino({ level: 'silent' })
@@ -54,7 +58,61 @@ const texts = async (conversation: string) =>
     'text' in message ? `${role}: ${message.text}` : role,
   )
 
+type Conditions = NonNullable<NonNullable<Parameters<Weir['conversations']>[0]>['where']>
+
 describe('a fork of a conversation', () => {
+  it('without an own turn is listed, found, exported and deleted', async () => {
+    await open([says('One.'), says('Two.')])
+    await ask('acme:c', 'first')
+    const fork = await weir.conversation('acme:c').fork()
+    await fork.setTitle('A cheaper hotel')
+    await until(async () => (await fork.title()) !== undefined)
+    const listed = async (where: Conditions = {}) =>
+      (await weir.conversations({ where })).conversations.map(({ conversation, title, last }) => [
+        conversation,
+        title,
+        last.outcome,
+      ])
+    const own = [fork.id, 'A cheaper hotel', 'forked']
+    const origin = ['acme:c', 'first', 'answered']
+    expect(await listed()).toEqual([own, origin])
+    const [, suffix = ''] = fork.id.split('~')
+    for (const where of [{ text: 'cheaper' }, { text: suffix }, { tenant: 'acme', text: 'hotel' }])
+      expect(await listed(where)).toEqual([own])
+    expect(await listed({ tenant: 'acme' })).toEqual([own, origin])
+    expect(await listed({ tree: fork.id })).toEqual([own])
+    expect(await listed({ since: '10m ago' })).toEqual([own, origin])
+    expect(await listed({ until: '2020-01-01' })).toEqual([])
+    expect(await listed({ longerThan: '1ms', text: 'cheaper' })).toEqual([])
+
+    const file = join(folder, 'fork.weir')
+    expect(await fork.export(file)).toMatchObject({ conversations: 1, turns: 0 })
+    const settings = readSettings({ dataFolder: folder }, {})
+    const options = { json: true, bundle: file }
+    const lines = await printed((out) => listConversations(settings, options, out))
+    expect(JSON.parse(lines)).toMatchObject({ conversation: fork.id, last: { outcome: 'forked' } })
+
+    await weir.forget({ conversation: fork.id, by: 'ann' })
+    expect(await listed()).toEqual([origin])
+    expect(await listed({ tenant: 'acme' })).toEqual([origin])
+    expect(await listed({ text: 'cheaper' })).toEqual([])
+  })
+
+  it('is listed once, with its own turns, after its first turn', async () => {
+    await open([says('One.'), says('Two.')])
+    await ask('c', 'first')
+    const fork = await weir.conversation('c').fork()
+    const [, suffix = ''] = fork.id.split('~')
+    for (const outcome of ['forked', 'answered']) {
+      for (const where of [{}, { text: suffix }]) {
+        const { conversations } = await weir.conversations({ where })
+        const found = conversations.filter(({ conversation }) => conversation === fork.id)
+        expect(found.map(({ last }) => last.outcome)).toEqual([outcome])
+      }
+      if (outcome === 'forked') await ask(fork.id, 'second')
+    }
+  })
+
   it('goes on from its turn, and shares the history with its origin without a copy', async () => {
     await open([says(call('act')), says('One.'), says('Two.'), says('Other.'), says('Three.')])
     const first = await ask('c', 'first')

@@ -36,6 +36,7 @@ import {
   topicSpecs,
 } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
+import { registerGuard } from '../../../shared/runtime/guards/guard-registry.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { readSettings } from '../../../shared/settings/settings.ts'
 import { answerOf, requestOf, saidText } from '../../support/guest-requests.ts'
@@ -605,6 +606,38 @@ describe('a log that deletes by retention alone, as Kafka does', () => {
       expect((await raw.ends('weir.dead-letters'))[0]).toMatchObject({ begin: 0, end: 0 })
     })
   })
+
+  it.each(['weir.activity', 'weir.model-deltas', 'weir.history', 'weir.guard-verdicts.money'])(
+    'is not reported as unreadable if %s has a record that a stage encrypted with the key of the tenant',
+    async (topic) => {
+      const keys = join(folder, 'keys.json')
+      addTenantKey(keys, '*', new Date(0))
+      const weir = await open(model(), undefined, keys)
+      for (const id of ['a', 'b']) await ask(weir, id)
+      await weir.close()
+      await withBus(async (raw) => {
+        const encryption = createEncryption(readTenantKeys(keys), 'weir.')
+        const bus = linkedBus(encryptedBus(raw, encryption, 'weir.'), 'weir.')
+        const log = { ...place, bus, retentionMs: 7 * dayMs }
+        const money = { name: 'money', version: '1', tools: ['*'], deadlineMs: 1_000 }
+        const guard = { ...money, onTimeout: 'deny' } as const
+        await registerGuard({ ...log, guard, replace: false })
+        const message = { type: 'cancel-requested', conversation: 'a', messageId: 'm' } as const
+        const early = toRecord({ topic, partition: 0, message })
+        const key =
+          topic === 'weir.history' ? historyKey({ conversation: 'a', turn: 9, round: 0 }) : 'a'
+        await raw.append([encryption.encrypted({ ...early, key })])
+        for (const [conversation, isUnreadable] of [
+          ['a', false],
+          ['b', true],
+        ] as const) {
+          const forgotten = await forgetConversations(log, { conversation, by: 'ann' })
+          expect(forgotten).toMatchObject({ isUnreadable })
+          expect(Number(forgotten.until) - Date.now() > 29 * dayMs).toBe(!isUnreadable)
+        }
+      })
+    },
+  )
 
   it('deletes a title, also one that intake takes after the deletion', async () => {
     const weir = await open()

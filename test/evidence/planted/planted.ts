@@ -24,7 +24,16 @@ export const plantedRules = {
   guards: ['denied-never-start', 'guards-decide', 'guard-answers', 'stamps', 'absent-guards'],
   guests: ['guest-rounds', 'guest-runs', 'guest-offer-once', 'guest-result-own', 'guest-advice'],
   approvals: ['approvals'],
-  others: ['budget-kept', 'no-start-after-stop', 'unknown-explained', 'tree-caps', 'tree-sums'],
+  others: [
+    'budget-kept',
+    'no-start-after-stop',
+    'no-readable-content',
+    'unknown-explained',
+    'tree-caps',
+    'tree-sums',
+    'provider-limits',
+    'guest-trees',
+  ],
 }
 
 /** `rules`: those that report at least one of the violations. */

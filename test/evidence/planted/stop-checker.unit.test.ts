@@ -4,7 +4,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { OperatorStop } from '../../../shared/contract/messages.ts'
 import { noStartAfterStop, startsInStops } from '../checkers/calls/no-start-after-stop.ts'
-import { type ChaosEvidence, logged, soundRun } from './sound-run.ts'
+import { type ChaosEvidence, logged, type Sketch, soundRun } from './sound-run.ts'
 
 type Stop = Pick<OperatorStop, 'scope' | 'name'> & { from: number; until?: number }
 
@@ -52,6 +52,20 @@ describe('the checker of stops', () => {
     expect(await problems(below)).toHaveLength(1)
   })
 
+  it('reports a call that a guest ran in a stopped tree', async () => {
+    const run = runWith({ scope: 'conversation', name: 'guest:guest:g', from: 200 }, 100)
+    const ran = { conversation: 'g.1', root: 'guest:guest:g', text: '', call: { mark: 'm' } }
+    run.guestRuns = [
+      { ...ran, at: 900 },
+      { ...ran, at: 1_500 },
+    ]
+    expect(await problems(run)).toEqual([
+      'call m of the guest g.1 started 1300 ms after stop:conversation:guest:guest:g; at most 1000 ms are allowed',
+    ])
+    run.guestRuns = [{ ...ran, root: 'h', at: 1_500 }]
+    expect(await problems(run)).toEqual([])
+  })
+
   it('reports a model request of a stopped agent that reached the provider', async () => {
     const run = runWith({ scope: 'all', name: '', from: 0 }, 100)
     const place = { conversation: 'c', turn: 0, round: 1, attempt: 'a' }
@@ -67,6 +81,23 @@ describe('the checker of stops', () => {
       )
     expect(await problems(run)).toEqual([
       'attempt a started 1500 ms after stop:all:; at most 1000 ms are allowed',
+    ])
+  })
+
+  it('goes by the agent of the turn, because the next turn may have another', async () => {
+    const run = runWith({ scope: 'agent', name: 'worker', from: 0 }, 100)
+    const add = (offset: number, message: Sketch) =>
+      run.records.push(
+        logged({ topic: 'model-requests', offset, time: 1_500, id: undefined, message }),
+      )
+    for (const [turn, agent] of ['worker', 'other'].entries()) {
+      const place = { conversation: 'c', turn, round: 1 }
+      add(20 + turn, { type: 'model-request', ...place, agent })
+      for (const [n, type] of (['attempt-started', 'attempt-finished'] as const).entries())
+        add(30 + 2 * turn + n, { type, ...place, attempt: agent })
+    }
+    expect(await problems(run)).toEqual([
+      'attempt worker started 1500 ms after stop:agent:worker; at most 1000 ms are allowed',
     ])
   })
 

@@ -3,9 +3,10 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { starts } from '../checkers/calls/starts.ts'
+import { guestTrees } from '../checkers/guests/guest-trees.ts'
 import { treeCaps } from '../checkers/trees/tree-caps.ts'
 import { treeSums } from '../checkers/trees/tree-sums.ts'
-import type { Start } from '../evidence.ts'
+import type { GuestChild, Start } from '../evidence.ts'
 import { type ChaosEvidence, logged, type Sketch, soundRun } from './sound-run.ts'
 
 const callOf = (conversation: string, ordinal: number) =>
@@ -139,28 +140,52 @@ describe('the checker of the sums of trees', () => {
 })
 
 describe('the checker of starts, for the calls of agents', () => {
-  /** A call that its owner gave back after its agent began, and that a cancel then skipped. */
-  function givenBack(): ChaosEvidence {
-    const run: ChaosEvidence = { ...soundRun(), childTools: ['pay', 'look'] }
+  /** A call that its owner gave back after its agent began, and that a cancel then ended. */
+  async function givenBack(goesOn: boolean, ending: 'skipped' | 'unknown'): Promise<string[]> {
+    const run = soundRun()
     for (const { message } of run.records) {
-      if (message?.type === 'outcome' && message.ordinal === 0) message.result = null
+      if (message?.type === 'outcome' && message.ordinal === 0)
+        Object.assign(message, { result: null, goesOn })
       if (message?.type !== 'round-outcome') continue
-      for (const result of message.results) if (result.ordinal === 0) result.status = 'skipped'
+      for (const result of message.results) if (result.ordinal === 0) result.status = ending
     }
-    return run
+    const all = (await starts.check(run)).map(({ problem }) => problem)
+    return all.map((problem) => problem.replace(/^\S+ (?:\(\S+\) )?/, ''))
   }
-  const skipped = async (run: ChaosEvidence) =>
-    (await starts.check(run)).map(({ problem }) => problem).filter((it) => it.includes('skipped'))
 
-  it('allows one start for each claim that was given back, and reports a further one', async () => {
-    const run = givenBack()
-    expect(await skipped(run)).toEqual([])
-    const [first] = run.starts
-    run.starts.push({ ...(first as Start), start: 'again' })
-    expect(await skipped(run)).toHaveLength(1)
+  it('allows a start under a claim whose agent goes on, and the call may have run', async () => {
+    expect(await givenBack(true, 'unknown')).toEqual([])
   })
 
-  it('reports a start of another tool that was given back and skipped', async () => {
-    expect(await skipped({ ...givenBack(), childTools: [] })).toHaveLength(1)
+  it('reports a child that began and is skipped for its parent', async () => {
+    expect(await givenBack(true, 'skipped')).toEqual(['is skipped, and was started 1 times'])
+  })
+
+  it('reports a start under a claim that was given back without one', async () => {
+    const [problem, ...more] = await givenBack(false, 'unknown')
+    expect(problem).toContain('without a claim of its own')
+    expect(more).toEqual([])
+  })
+})
+
+describe('the checker of the trees of guests', () => {
+  const child = (from: number, until: number, root = 'g'): GuestChild => ({ root, from, until })
+  const problems = async (...children: GuestChild[]) => {
+    const run = { ...soundRun(), guestTrees: { children, caps: { atOnce: 2, children: 3 } } }
+    return (await guestTrees.check(run)).map(({ problem }) => problem)
+  }
+
+  it('allows as many sub-agents at once and in all as the caps allow, in each tree', async () => {
+    expect(await problems(child(0, 10), child(1, 9), child(9, 20))).toEqual([])
+    expect(await problems(child(0, 10), child(1, 9), child(2, 9, 'h'))).toEqual([])
+  })
+
+  it('reports more sub-agents at once, and more in all', async () => {
+    expect(await problems(child(0, 10), child(1, 9), child(8, 20))).toEqual([
+      '3 sub-agents run at once in g, at most 2 may',
+    ])
+    expect(await problems(...[0, 10, 20, 30].map((from) => child(from, from + 5)))).toEqual([
+      '4 sub-agents began in g, at most 3 may',
+    ])
   })
 })

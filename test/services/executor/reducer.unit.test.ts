@@ -321,6 +321,24 @@ describe('an outcome', () => {
     expect(pauses).toEqual([1, 2, 4].map((times) => times * limits.callReturnPauseMs))
   })
 
+  it('without a result, while the agent of the call goes on, never ends as skipped', () => {
+    const givenBack = given(executor, roundCleared(), claim('a')).when(
+      outcome('a', null, { goesOn: true }),
+    )
+    expect(givenBack.wants).toMatchObject([{ kind: 'claim', try: 2 }])
+    const again = givenBack.when(claim('b', { try: 2 }))
+    for (const end of [
+      givenBack.when(cancel),
+      givenBack.when(at(expiresAt, tick)),
+      again.when(cancel).when(outcome('b', null, { try: 2 })),
+      again.when(outcome('b', ok('no', { status: 'denied' }), { try: 2 })),
+    ])
+      expect(statusesOf(end)).toEqual(['unknown'])
+    expect(statusesOf(again.when(outcome('b', ok(), { try: 2 })))).toEqual(['ok'])
+    const cancelled = given(executor, roundCleared(), claim('a'), cancel)
+    expect(statusesOf(cancelled.when(outcome('a', null, { goesOn: true })))).toEqual(['unknown'])
+  })
+
   it('without a result too often ends the call as skipped, because the tool never began', () => {
     const far = { expiresAt: 10 * 60_000 }
     let folded = given(executor, roundCleared(far))

@@ -73,7 +73,8 @@ export function outcome(
   result: CallResult | null,
   fields: Partial<Outcome> = {},
 ): Outcome {
-  return { type: 'outcome', ...place, round: 1, ordinal: 0, try: 1, owner, result, ...fields }
+  const of = { ...place, round: 1, ordinal: 0, try: 1 }
+  return { type: 'outcome', ...of, owner, result, goesOn: false, ...fields }
 }
 
 export function lapsed(owner: string, fields: Partial<Lapsed> = {}): Lapsed {

@@ -235,6 +235,7 @@ export function conversationLog({
         try: 1,
         owner: 'e1',
         result: its,
+        goesOn: false,
         ...fields,
       })
     },

@@ -1,25 +1,39 @@
-// A gateway that sees no hard amount in a reservation. All other parts are real.
+// Processes that read the reservations of budgets wrongly. All other parts are real.
 
 import { decode, encode } from '../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
+import type { BudgetReserved } from '../../../shared/contract/messages.ts'
 import { realSystem, type System } from '../system.ts'
 
-export const grantsEveryReservation: System = {
-  ...realSystem,
-  name: 'the gateway grants every reservation',
-  bus: (bus) => ({
-    ...bus,
-    async *follow(range) {
-      const isBudgets = range.topic.endsWith('budgets')
-      for await (const records of bus.follow(range))
-        yield isBudgets ? records.map(withoutAmounts) : records
-    },
-  }),
-}
+export const grantsEveryReservation = reading(
+  'the gateway grants every reservation',
+  ({ budgets }) => ({ budgets: budgets.map((budget) => ({ ...budget, hard: null })) }),
+)
 
-function withoutAmounts(record: StoredRecord): StoredRecord {
-  const message = record.value === null ? undefined : decode(record.value)
-  if (message?.type !== 'budget-reserved') return record
-  const budgets = message.budgets.map((budget) => ({ ...budget, hard: null }))
-  return { ...record, value: encode({ ...message, budgets }) }
+export const findsNoValues = reading(
+  'the executor finds the values of no other call',
+  ({ once, attempt }) => ({ once: once && { ...once, hash: attempt } }),
+)
+
+function reading(
+  name: string,
+  change: (reserved: BudgetReserved) => Partial<BudgetReserved>,
+): System {
+  function changed(record: StoredRecord): StoredRecord {
+    const message = record.value === null ? undefined : decode(record.value)
+    if (message?.type !== 'budget-reserved') return record
+    return { ...record, value: encode({ ...message, ...change(message) }) }
+  }
+  return {
+    ...realSystem,
+    name,
+    bus: (bus) => ({
+      ...bus,
+      async *follow(range) {
+        const isBudgets = range.topic.endsWith('budgets')
+        for await (const records of bus.follow(range))
+          yield isBudgets ? records.map(changed) : records
+      },
+    }),
+  }
 }

@@ -4,7 +4,7 @@
 import { type FaultRates, faultKinds } from '../faults.ts'
 import type { Rolled } from '../simulation.ts'
 import type { System } from '../system.ts'
-import { grantsEveryReservation } from './budgets.ts'
+import { findsNoValues, grantsEveryReservation } from './budgets.ts'
 import {
   answersAtOnce,
   dropsEarlyOutcomes,
@@ -56,6 +56,7 @@ export type Canary = {
   operated?: boolean
   hasGuests?: boolean
   hasTrees?: boolean
+  hasOnce?: boolean
 }
 
 export const quiet = Object.fromEntries(faultKinds.map((kind) => [kind, 0])) as FaultRates
@@ -96,6 +97,13 @@ export const canaries: Canary[] = [
     foundBy: 'tree-caps',
     hasTrees: true,
   },
+  {
+    system: { ...grantsEveryReservation, name: 'a front grants every place of a session' },
+    foundBy: 'guest-trees',
+    hasTrees: true,
+    hasGuests: true,
+  },
+  { system: findsNoValues, foundBy: 'once-effects', exposedBy: 12, weather: quiet, hasOnce: true },
   { system: approvesRejections, foundBy: 'no-unapproved-start', exposedBy: 4, withApprovers: true },
   { system: noClock, foundBy: 'starts', exposedBy: 9, weather: sleepy },
   { system: ownerIsInstance, foundBy: 'starts', exposedBy: 9, weather: deadly },
@@ -117,7 +125,7 @@ export const canaries: Canary[] = [
 
 /** The settings of a canary's runs: a seed with several processes, which meet on one partition. */
 export function rolledFor(
-  { weather, impatience, guarded, withApprovers, operated, hasGuests, hasTrees }: Canary,
+  { weather, impatience, guarded, withApprovers, operated, hasGuests, hasTrees, hasOnce }: Canary,
   rolled: Rolled,
 ): Rolled {
   const { seed, durationMs, storage, rates } = rolled
@@ -133,6 +141,7 @@ export function rolledFor(
     ...(operated !== undefined && { operated }),
     hasGuests: hasGuests ?? false,
     hasTrees: hasTrees ?? false,
+    hasOnce: hasOnce ?? false,
     rates: { ...rates, ...weather },
   }
 }

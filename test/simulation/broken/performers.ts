@@ -85,6 +85,7 @@ function naive(
               ...call,
               owner: task.owner,
               result: resultWith({ ordinal, status, text, reason, durationMs: 0 }),
+              goesOn: false,
             },
           ]),
         )

@@ -5,9 +5,17 @@ import type { Logger } from 'pino'
 import { createFront, type Front } from '../../../client/guard/front.ts'
 import { createThreads, type Threads } from '../../../client/guard/guest-thread.ts'
 import { linkOn, openActivity } from '../../../client/guard/log/guest-activity.ts'
+import { guestPlaces } from '../../../client/guard/log/guest-places.ts'
 import { policyInForce } from '../../../services/llm-gateway/performer/policy-in-force.ts'
 import type { Guest } from '../../../shared/agents/guest.ts'
+import type { ConversationId } from '../../../shared/contract/ids.ts'
+import type { Parent, Policy } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import { budgetLog } from '../../../shared/runtime/budgets/budget-log.ts'
+import { callReservations } from '../../../shared/runtime/budgets/call-reservations.ts'
+import { childPlaces } from '../../../shared/runtime/budgets/child-places.ts'
+import { createLedgerReader } from '../../../shared/runtime/budgets/ledger-reader.ts'
+import { onceValues } from '../../../shared/runtime/budgets/once-values.ts'
 import { policyReader } from '../../../shared/runtime/settings/policy-reader.ts'
 import type { Broker } from '../broker.ts'
 import { createChaos } from '../chaos.ts'
@@ -86,18 +94,21 @@ export function startFronts(options: FrontsOptions): Fronts {
       skewMs: 0,
     })
     machines[place] = machine
-    const bus = createSimulatedBus({
-      broker,
-      coordinator,
-      scheduler,
-      machine,
-      faults,
-      chaos,
-      random: own.fork('bus'),
-    })
+    const parts = { broker, coordinator, scheduler, machine, faults, chaos }
+    const bus = system.bus(createSimulatedBus({ ...parts, random: own.fork('bus') }))
     const activity = openActivity({ bus, topicPrefix, partitions })
     const ids = own.fork('ids')
     const read = policyReader({ bus, topicPrefix })
+    const parents = new Map<string, Parent>()
+    const policyFor = async (conversation: ConversationId): Promise<Policy> => {
+      const own = { ...agent.settings.policy, parent: parents.get(conversation) ?? null }
+      const policy = await policyInForce(read, { agent: agent.name, conversation, own, log })
+      return typeof policy === 'string' ? own : policy
+    }
+    const context = { budgets: budgetLog({ bus, topicPrefix, log }), clock: bus.clock, log }
+    const reservations = callReservations(context, createLedgerReader())
+    const children = childPlaces(reservations)
+    const places = guestPlaces({ children, once: onceValues(reservations), policy: policyFor })
     const threadsOf = (blocking: boolean): Threads => {
       const front = noting(
         createFront({
@@ -105,21 +116,23 @@ export function startFronts(options: FrontsOptions): Fronts {
           agent,
           blocking,
           randomId: () => ids.hex(32),
-          async policy(conversation) {
-            const own = agent.settings.policy
-            const policy = await policyInForce(read, { agent: agent.name, conversation, own, log })
-            return typeof policy === 'string' ? own : policy
-          },
+          policy: policyFor,
         }),
       )
-      return createThreads({
+      const threads = createThreads({
         front: system.front?.(front) ?? front,
+        ...(blocking && { places }),
         agent,
         blocking,
         log,
         refuses: blocking,
         waitMs: blocking ? holdMs : adviceMs,
       })
+      return (id, options) => {
+        const { root, parent = null } = options
+        if (root !== undefined) parents.set(id, { root, conversation: parent })
+        return threads(id, options)
+      }
     }
     return {
       get isAlive() {

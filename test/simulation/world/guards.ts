@@ -3,7 +3,6 @@
 // processes, and their records go straight to their topics.
 
 import { decode, encode } from '../../../shared/codec/codec.ts'
-import { approvalGuard } from '../../../shared/contract/guard/approval-guard.ts'
 import type {
   CallVerdict,
   GuardInForce,
@@ -21,6 +20,8 @@ import { toolNames } from './agents.ts'
 import { openRegistrations } from './registrations.ts'
 
 export const guardNames = ['shell', 'spend'] as const
+
+const outside: ReadonlySet<string> = new Set(guardNames)
 
 export type GuardsOptions = {
   random: Random
@@ -52,7 +53,7 @@ export function startGuards({
     if (topic !== `${topicPrefix}rounds-cleared` || value === null) return
     const message = decoded(value)
     if (message?.type === 'round-cleared')
-      for (const guard of message.policy.guards.filter(({ name }) => name !== approvalGuard))
+      for (const guard of message.policy.guards.filter(({ name }) => outside.has(name)))
         onCleared(guard, message, partition, time)
   })
 

@@ -2,8 +2,8 @@
 // the starts of tools. The checkers compare it with the topics. The system under test never sees
 // it.
 
-import type { HistoryEntry, PartEvent } from '../../../shared/contract/messages.ts'
-import type { GuestRun, GuestShown, Sent, Start } from '../../evidence/evidence.ts'
+import type { HistoryEntry, PartEvent, TreeCaps } from '../../../shared/contract/messages.ts'
+import type { GuestChild, GuestRun, GuestShown, Sent, Start } from '../../evidence/evidence.ts'
 
 /** One call of the provider. `events`: its stream so far. */
 export type ModelStream = {
@@ -32,6 +32,9 @@ export type GuestLedger = {
   isCalm: boolean
   asked: GuestShown[]
   runs: GuestRun[]
+  children: GuestChild[]
+  /** Of each session with sub-agents. */
+  caps?: TreeCaps | null
   proposed: GuestProposed[]
   /** Errors of the scripts. */
   failures: unknown[]
@@ -51,6 +54,6 @@ export function createLedger(): Ledger {
     starts: [],
     sent: [],
     garbage: [],
-    guests: { isCalm: false, asked: [], runs: [], proposed: [], failures: [] },
+    guests: { isCalm: false, asked: [], runs: [], children: [], proposed: [], failures: [] },
   }
 }

@@ -10,6 +10,7 @@ import type { Machine } from '../machine.ts'
 import type { Random } from '../random.ts'
 import { toolNames } from './agents.ts'
 import type { Ledger, ModelStream } from './ledger.ts'
+import { onceTool } from './once.ts'
 import { childTool, type StartChild } from './trees.ts'
 
 type Answer =
@@ -103,6 +104,8 @@ export type World = {
   random: Random
   sleeping: Set<() => void>
   over: boolean
+  /** The model repeats the arguments of `send`, a tool that must not run twice. */
+  repeatsSends: boolean
   /** Runs the calls that are agents. */
   startChild?: StartChild
 }
@@ -142,6 +145,7 @@ export function connectTo(world: World, machine: Machine): Provider {
         serial,
         random,
         request,
+        world.repeatsSends,
       )
       const upTo = ending === 'finished' ? planned.length : random.below(planned.length + 1)
       for (let next = 0; next < upTo; ) {
@@ -230,6 +234,7 @@ function plan(
   serial: number,
   random: Random,
   request: ProviderRequest,
+  repeatsSends: boolean,
 ): PartEvent[] {
   let index = 0
   switch (answer) {
@@ -266,6 +271,8 @@ function plan(
       : request.tools.length > 0 && random.chance(0.5)
         ? random.pick(request.tools).name
         : random.pick(toolNames)
+    if (repeatsSends && name === onceTool && random.chance(0.6))
+      return callOf(name, `{"path":"${random.pick(['known', 'other'])}"}`)
     return callOf(
       name,
       random.weighted([

@@ -142,30 +142,40 @@ export function childrenOf(options: ChildrenOptions): StartChild {
 
 type Asked = { conversation: ConversationId; messageId: string; text: string; signal: AbortSignal }
 
-/** Stops trees, most of them in the second in which a child starts, and releases them. */
-export function stopTrees({
-  random,
-  scheduler,
-  broker,
-  topicPrefix,
-  durationMs,
-}: {
+type StopsOptions = {
   random: Random
   scheduler: Scheduler
   broker: Broker
   topicPrefix: string
   durationMs: Milliseconds
-}): void {
+}
+
+/** Stops trees, most of them in the second in which a child starts, and releases them. */
+export function stopTrees(options: StopsOptions): void {
+  const { random, broker, topicPrefix } = options
+  const stop = treeStops(options)
+  broker.onLanded(({ topic: landed, key }) => {
+    if (landed !== `${topicPrefix}client-messages` || !key.startsWith('call/')) return
+    if (random.chance(0.1)) stop(key.replace(/^(?:call\/)+/, '').replace(/\/.*$/s, ''))
+  })
+}
+
+/** Stops the tree of a root within a second, once, and releases it. */
+export function treeStops({
+  random,
+  scheduler,
+  broker,
+  topicPrefix,
+  durationMs,
+}: StopsOptions): (root: string) => void {
   const topic = `${topicPrefix}policies`
   const until = scheduler.now() + durationMs
   const stopped = new Set<string>()
-  broker.onLanded(({ topic: landed, key }) => {
-    if (landed !== `${topicPrefix}client-messages` || !key.startsWith('call/')) return
-    const root = key.replace(/^(?:call\/)+/, '').replace(/\/.*$/s, '')
-    if (stopped.has(root) || scheduler.now() > until || !random.chance(0.1)) return
+  return (root) => {
+    if (stopped.has(root) || scheduler.now() > until) return
     stopped.add(root)
     scheduler.at(scheduler.now() + random.below(1_000), () => stop(root))
-  })
+  }
 
   function stop(name: string): void {
     const message = {

@@ -7,6 +7,7 @@ import type {
   AccessRight,
   PrincipalAccess,
 } from '../../../shared/bus/kafka/cluster/access-rights.ts'
+import { until } from '../inbox.ts'
 import type { Broker, BrokerOptions } from './broker-options.ts'
 
 export function brokerWithUsers(users: readonly string[]): BrokerOptions {
@@ -61,6 +62,25 @@ export async function grant(
     ),
   )
   await admin.createAcls({ acl })
+  // The controller confirms rights before the broker's authorizer applies them.
+  await until(async () => {
+    const { resources } = await admin.describeAcls({
+      resourceType: AclResourceTypes.ANY,
+      resourcePatternType: ResourcePatternTypes.ANY,
+      operation: AclOperationTypes.ANY,
+      permissionType: AclPermissionTypes.ANY,
+    })
+    const isApplied = (right: (typeof acl)[number]) =>
+      resources.some(
+        ({ resourceName, acls }) =>
+          resourceName === right.resourceName &&
+          acls.some(
+            ({ principal, operation }) =>
+              principal === right.principal && operation === right.operation,
+          ),
+      )
+    return acl.every(isApplied)
+  })
   await admin.disconnect()
 }
 

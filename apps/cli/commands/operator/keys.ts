@@ -1,7 +1,7 @@
 // weir keys create|tenant.
 
 import type { Command } from 'commander'
-import { listed, once } from '../flags.ts'
+import { listed, once, settingsOf, whichBus, withSettings } from '../flags.ts'
 
 export function addKeys(program: Command): void {
   const keys = program.command('keys')
@@ -33,4 +33,15 @@ export function addKeys(program: Command): void {
         process.stdout,
       ),
     )
+
+  withSettings(keys.command('renew'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
+    .description(
+      'Encrypt the keys of conversations with the newest keys of their tenants, and delete the keys of conversations that the log no longer has.',
+    )
+    .option('--json', 'print one JSON object; see Renewed in shared/bus/encryption/key-renewal.ts')
+    .action(async (options) => {
+      process.exitCode = await (
+        await import('../../../service/keys/renew.ts')
+      ).renewConversationKeys(options, await settingsOf(options), process.stdout)
+    })
 }

@@ -156,7 +156,15 @@ describe('the metrics of a process that has just started', () => {
     const { metrics } = world()
     metrics.instruments.observed('executor', {
       messages: [
-        { type: 'outcome', ...place, ordinal: 0, try: 1, owner: 'o', result: result(0, 'ok', 70) },
+        {
+          type: 'outcome',
+          ...place,
+          ordinal: 0,
+          try: 1,
+          owner: 'o',
+          result: result(0, 'ok', 70),
+          goesOn: false,
+        },
       ],
       written: [],
     })
@@ -464,6 +472,7 @@ describe('the metrics of decisions', () => {
       try: 1,
       owner: 'an-owner-id',
       result: given,
+      goesOn: false,
     })
     const messages = [
       outcome(result(0, 'ok', 1_500)),

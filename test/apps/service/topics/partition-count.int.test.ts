@@ -16,6 +16,7 @@ import {
   storePartitionCount,
 } from '../../../../shared/runtime/log/partition-count.ts'
 import { readSettings } from '../../../../shared/settings/settings.ts'
+import { until } from '../../../support/inbox.ts'
 import { brokerStartMs, sharedBroker } from '../../../support/kafka/broker.ts'
 import { says, script, text } from '../../../support/script.ts'
 import { type CommandFolder, openCommandFolder } from '../../../support/weir-command.ts'
@@ -61,8 +62,14 @@ async function log(): Promise<Bus> {
 
 /** Adds partitions to all topics, as an operator with Kafka's own tool. */
 async function grow(): Promise<void> {
+  const topics = topicSpecs(prefix, 4).map(({ name }) => name)
   await admin.createPartitions({
-    topicPartitions: topicSpecs(prefix, 4).map(({ name }) => ({ topic: name, count: 6 })),
+    topicPartitions: topics.map((topic) => ({ topic, count: 6 })),
+  })
+  // The controller confirms the change before the broker's own metadata has it.
+  await until(async () => {
+    const metadata = await admin.fetchTopicMetadata({ topics })
+    return metadata.topics.every(({ partitions }) => partitions.length === 6)
   })
 }
 

@@ -4,7 +4,7 @@
 //
 // A call waits for guards (waits.ts) and is then ready(try). The first claim of that try makes it
 // claimed(try, owner, time), if its record precedes expiresAt. An outcome of that owner ends the
-// call or returns it to ready, with the next try. A tick at or after claim + startWithin + timeout
+// call or returns it to ready, with the next try. If its agent goes on, the call counts as lapsed. A tick at or after claim + startWithin + timeout
 // + grace ends the claim as lapsed. A lapsed call is ready again if it is idempotent, has tries
 // left, and is neither cancelled nor expired. Otherwise its outcome is unknown.
 
@@ -45,7 +45,7 @@ export type AcceptedClaim = {
   end:
     | { kind: 'open' }
     | { kind: 'reported'; status: ResultStatus; reason: string; text: string; time: number }
-    | { kind: 'given back' | 'lapsed'; time: number }
+    | { kind: 'given back' | 'goes on' | 'lapsed'; time: number }
 }
 
 export type ClearedCall = {
@@ -266,11 +266,12 @@ function claim(turn: Turn | undefined, record: LoggedMessage<'claim'>, time: num
 function conclude(turn: Turn | undefined, message: Outcome, time: number): void {
   const call = find(turn, message)
   if (call?.phase.kind !== 'claimed') return
-  const { claim, lapsed, cancelled, never = 'skipped' } = call.phase
+  const { claim, lapsed: before, cancelled, never = 'skipped' } = call.phase
   if (claim.try !== message.try || claim.owner !== message.owner) return
   const { result } = message
   if (result === null) {
-    claim.end = { kind: 'given back', time }
+    claim.end = { kind: message.goesOn ? 'goes on' : 'given back', time }
+    const lapsed = before || message.goesOn
     if (cancelled || time >= call.expiresAt) end(call, lapsed ? 'unknown' : never)
     else call.phase = { kind: 'ready', try: claim.try + 1, lapsed }
     return
@@ -282,7 +283,7 @@ function conclude(turn: Turn | undefined, message: Outcome, time: number): void 
     text: result.text,
     time,
   }
-  end(call, lapsed && neverRan.has(result.status) ? 'unknown' : result.status)
+  end(call, before && neverRan.has(result.status) ? 'unknown' : result.status)
 }
 
 function look(turn: Turn | undefined, time: number): void {

@@ -11,6 +11,7 @@ import {
   type Evidence,
   type Logged,
   recordsOf,
+  turnKey,
 } from '../../evidence.ts'
 import { lineOf } from '../trees/trees.ts'
 import { matches } from './waits.ts'
@@ -56,6 +57,7 @@ export function startsInStops(evidence: Evidence): StoppedStart[] {
       conversation: (JSON.parse(call) as [string])[0],
     })),
     ...modelRequests(evidence),
+    ...guestRunsOf(evidence),
   ]
   return stopSpans(evidence).flatMap(({ stop, until }) =>
     starts.flatMap((start) =>
@@ -72,10 +74,7 @@ function modelRequests(evidence: Evidence) {
     recordsOf(evidence, 'attempt-finished').map(({ message }) => message.attempt),
   )
   const agents = new Map(
-    recordsOf(evidence, 'model-request').map(({ message }) => [
-      message.conversation,
-      message.agent,
-    ]),
+    recordsOf(evidence, 'model-request').map(({ message }) => [turnKey(message), message.agent]),
   )
   return recordsOf(evidence, 'attempt-started')
     .filter(({ message }) => answered.has(message.attempt))
@@ -84,9 +83,27 @@ function modelRequests(evidence: Evidence) {
       process: 'llm-gateway',
       at: time,
       tool: undefined,
-      agent: agents.get(message.conversation),
+      agent: agents.get(turnKey(message)),
       conversation: message.conversation,
     }))
+}
+
+/** Calls that a guest ran, at once after the verdict on them. */
+function guestRunsOf({ guestRuns }: Evidence) {
+  return guestRuns.flatMap(({ conversation, root, at, call }) =>
+    root === undefined
+      ? []
+      : [
+          {
+            what: `call ${'mark' in call ? call.mark : call.callId} of the guest ${conversation}`,
+            process: 'front',
+            at,
+            tool: undefined,
+            agent: undefined,
+            conversation: root,
+          },
+        ],
+  )
 }
 
 function stopSpans({ records }: Evidence): { stop: Logged; until: number }[] {

@@ -35,16 +35,15 @@ export const starts: Checker = {
         continue
       }
       // A process that ends in order gives the call of an agent back. Its next start waits for the same turn.
-      const isChild = evidence.childTools?.includes(call.tool) === true
-      const givenBack = isChild ? call.claims.filter(({ end }) => end.kind === 'given back') : []
-      const most = (call.idempotent ? call.toolTries : 1) + givenBack.length
+      const goOn = call.claims.filter(({ end }) => end.kind === 'goes on')
+      const most = (call.idempotent ? call.toolTries : 1) + goOn.length
       if (started.length > most)
         report(
           `(${call.tool}) was started ${started.length} times, at most ${most} were allowed: ${describe(started)}`,
         )
       if (call.decided)
         report(`was started (${describe(started)}), though its result was decided before`)
-      findings.push(...withoutClaim(call, started, { owners, isChild }))
+      findings.push(...withoutClaim(call, started, owners))
       const result = results.get(key)
       for (const { at, process, start } of started) {
         // The request was in flight when the call was aborted. Its result warns of a possible
@@ -54,21 +53,13 @@ export const starts: Checker = {
           report(`was started by ${process} ${at - result.time} ms after its result was given`)
       }
     }
-    return [
-      ...findings,
-      ...falseResults(evidence, startsOf, calls),
-      ...falseNews(evidence, startsOf),
-    ]
+    return [...findings, ...falseResults(evidence, startsOf), ...falseNews(evidence, startsOf)]
   },
 }
 
 /** Each accepted claim starts at most one tool, in the process that made the claim. */
-function withoutClaim(
-  call: ClearedCall,
-  started: Start[],
-  { owners, isChild }: { owners: Map<string, string>; isChild: boolean },
-): Finding[] {
-  const free = call.claims.filter(({ end }) => isChild || end.kind !== 'given back')
+function withoutClaim(call: ClearedCall, started: Start[], owners: Map<string, string>): Finding[] {
+  const free = call.claims.filter(({ end }) => end.kind !== 'given back')
   return started.flatMap(({ process, at, start }): Finding[] => {
     const fits = free.findIndex(
       ({ owner, time }) => time <= at && (owners.get(owner) ?? process) === process,
@@ -90,15 +81,8 @@ function withoutClaim(
   })
 }
 
-/**
- * Each result tells the truth about starts. A call of an agent that was given back and then cancelled is
- * skipped, although its agent began: once for each claim that was given back, and no more.
- */
-function falseResults(
-  evidence: Evidence,
-  startsOf: Map<string, Start[]>,
-  calls: ReadonlyMap<string, ClearedCall>,
-): Finding[] {
+/** Each result tells the truth about starts. A child that began is never skipped for its parent. */
+function falseResults(evidence: Evidence, startsOf: Map<string, Start[]>): Finding[] {
   const findings: Finding[] = []
   const isExact = evidence.startsNotedBy === 'world'
   const ran = new Set<ResultStatus>(isExact ? ['ok', 'timed_out'] : ['ok'])
@@ -109,10 +93,7 @@ function falseResults(
       const started = startsOf.get(key)?.length ?? 0
       const report = (problem: string) =>
         findings.push({ problem: `${key} ${problem}`, at: addressOf(record) })
-      const { tool = '', claims = [] } = calls.get(key) ?? {}
-      const isSkippedChild = status === 'skipped' && evidence.childTools?.includes(tool) === true
-      const givenBack = isSkippedChild ? claims.filter(({ end }) => end.kind === 'given back') : []
-      if (neverRan.has(status) && started > givenBack.length)
+      if (neverRan.has(status) && started > 0)
         report(`is ${status}, and was started ${started} times`)
       if (ran.has(status) && started === 0) report(`is ${status}, and was never started`)
       if (isExact) continue

@@ -90,7 +90,7 @@ function explain({
 }: Question): Explanation | undefined {
   const { disturbances = [] } = evidence
   const slackMs = boundOn(evidence, idleSlackMs)
-  const lost = call.claims.filter(({ end }) => end.kind === 'lapsed' || end.kind === 'open')
+  const lost = call.claims.filter(({ end }) => ['lapsed', 'goes on', 'open'].includes(end.kind))
   const stopped = call.claims.filter(
     ({ end }) => end.kind === 'reported' && end.status === 'unknown',
   )

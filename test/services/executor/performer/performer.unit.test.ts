@@ -661,6 +661,25 @@ describe('shutdown', () => {
     expect([tools.started, resultsIn(outputs)]).toEqual([[], []])
   })
 
+  it('gives back the call of an agent that goes on, so a cancel does not skip the call', async () => {
+    const run = { kind: 'function', run: async () => '', runsAgent: 'helper' } as const
+    const withAgent = new Map(
+      [...agents].map(([name, agent]) => [
+        name,
+        { ...agent, tools: agent.tools.map((tool) => ({ ...tool, run })) },
+      ]),
+    )
+    const { append, own, tools, outputs } = world()
+    const slots = createSlots(1)
+    const owner = own('a', startExecutor({ agents: withAgent, run: tools.run, slots }))
+    append(roundCleared())
+    await settled()
+    await owner.close('shutdown')
+    expect(outcomesOf(owner.written)).toEqual([outcome('a', null, { goesOn: true })])
+    append(cancel)
+    expect(resultsIn(outputs)).toEqual([['unknown']])
+  })
+
   it('waits for running tools, and claims nothing more', async () => {
     const { append, own, start, tools, outputs } = world({ places: 1 })
     const owner = own('a', start)

@@ -3,6 +3,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { encryptedBus } from '../../../../shared/bus/encryption/encrypted-bus.ts'
 import { createEncryption } from '../../../../shared/bus/encryption/encryption.ts'
+import { renewKeys } from '../../../../shared/bus/encryption/key-renewal.ts'
+import type { TenantKey } from '../../../../shared/bus/encryption/tenant-keys.ts'
 import { messageOf } from '../../../../shared/codec/message-of.ts'
 import type { Bus } from '../../../../shared/contract/bus.ts'
 import { topicSpecs } from '../../../../shared/contract/topology.ts'
@@ -50,5 +52,41 @@ describe('the key of a conversation on Kafka', () => {
     ]
     for (const bus of [one, two, processOn(raw)]) expect(await read(bus)).toEqual(afterwards)
     expect(two.hidden?.()).toMatchObject([{ reason: 'forgotten', count: 1 }])
+  })
+
+  it('stays deleted if a renewal of the keys writes it after its deletion', async () => {
+    const prefix = `${newName('renewed')}.`
+    const older = { name: 'k1', key: Buffer.alloc(32, 1) }
+    const newer = { name: 'k2', key: Buffer.alloc(32, 2) }
+    const encryptionOf = (...keys: TenantKey[]) => createEncryption(new Map([['*', keys]]), prefix)
+    const raw = await world.open()
+    const topics = ['client-messages', 'conversation-keys']
+    const specs = topicSpecs(prefix, 1)
+    await raw.ensureTopics(specs.filter(({ name }) => topics.includes(name.slice(prefix.length))))
+    const inbox = { topic: `${prefix}client-messages`, partition: 0 }
+    const table = { topic: `${prefix}conversation-keys`, partition: 0 }
+    const first = encryptedBus(await world.open(), encryptionOf(older), prefix)
+    await first.append(
+      ['a', 'b'].map((conversation) =>
+        toRecord({ ...inbox, message: { type: 'cancel-requested', conversation, messageId: 'm' } }),
+      ),
+    )
+
+    const encryption = encryptionOf(newer, older)
+    const bus = encryptedBus(await world.open(), encryption, prefix)
+    let isFirst = true
+    const late: Bus = {
+      ...bus,
+      async append(records, options) {
+        const [own] = records.filter(({ key }) => key.startsWith('["a",'))
+        if (isFirst && own) await raw.append([{ ...own, value: null }])
+        isFirst = false
+        return bus.append(records, options)
+      },
+    }
+    const renewal = { bus: late, topicPrefix: prefix, topics, encryption }
+    expect(await renewKeys(renewal)).toEqual({ renewed: 2, removed: 0, unreadable: 0 })
+    const left = await raw.list({ ...table, prefix: '', upToNow: true })
+    expect(left.map(({ key }) => JSON.parse(key)[0])).toEqual(['b'])
   })
 })

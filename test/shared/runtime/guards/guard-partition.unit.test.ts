@@ -148,6 +148,7 @@ describe('a guard that sees ends', () => {
     ...at,
     try: 1,
     owner: 'a',
+    goesOn: false,
     ...fields,
     result,
   })
@@ -191,6 +192,11 @@ describe('a guard that sees ends', () => {
       'c/1/0 unknown No result of',
     ],
     ['a try that was given back', [claim(), outcome({}, null)], 'c/1/0 skipped This call wa'],
+    [
+      'a try that was given back while its agent goes on',
+      [claim(), outcome({ goesOn: true }, null)],
+      'c/1/0 unknown No result of',
+    ],
     [
       'a second try after one without a result, which fails',
       [claim(), claim({ try: 2 }), outcome({ try: 2 }, result('error', 'x'))],

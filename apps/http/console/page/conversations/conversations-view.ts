@@ -142,6 +142,6 @@ export function listKey(key: string): boolean {
 }
 
 function toneOf(outcome: string): string {
-  if (outcome === 'open') return 'faint'
+  if (outcome === 'open' || outcome === 'forked') return 'faint'
   return outcome === 'answered' ? 'good' : 'bad'
 }

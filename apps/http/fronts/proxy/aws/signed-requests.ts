@@ -9,11 +9,17 @@ export function signerOf(authorization: string | undefined): string | undefined 
   return /^aws4-\S+\s+credential=([^/,\s]+)/i.exec(authorization ?? '')?.[1]
 }
 
+/** Endpoints of a VPC and of FIPS have the same ends. */
+export function isOfAws(hostname: string): boolean {
+  return /\.(amazonaws\.(com(\.cn)?|eu)|api\.aws|api\.amazonwebservices\.(com\.cn|eu))$/i.test(
+    hostname,
+  )
+}
+
 /** Throws 400 for a signed request to AWS. Other servers may accept one. `url`: of the upstream. */
 export function refuseSigned({ authorization }: IncomingHttpHeaders, url: string): void {
   const { hostname } = new URL(url)
-  const isOfAws = /(^|\.)(amazonaws\.com(\.cn)?|api\.aws)$/i.test(hostname)
-  if (!isOfAws || signerOf(authorization) === undefined) return
+  if (!isOfAws(hostname) || signerOf(authorization) === undefined) return
   throw new HttpError(
     400,
     'proxy.signature',

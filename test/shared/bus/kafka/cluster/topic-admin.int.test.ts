@@ -154,11 +154,19 @@ function newPlan(options: TopicPlanOptions = { replicationFactor: 1 }) {
   return { prefix, plan: topicPlan(topicSpecs(prefix, 3), options) }
 }
 
-/** Replaces the topic's whole configuration. */
+/** Replaces the topic's whole configuration, and waits until the broker's own metadata has it. */
 async function alter(topic: string, config: Record<string, string>): Promise<void> {
+  const resource = { type: kafkajs.ConfigResourceTypes.TOPIC, name: topic }
   const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }))
-  await admin.alterConfigs({
-    validateOnly: false,
-    resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configEntries }],
+  await admin.alterConfigs({ validateOnly: false, resources: [{ ...resource, configEntries }] })
+  await until(async () => {
+    const { resources } = await admin.describeConfigs({
+      includeSynonyms: false,
+      resources: [resource],
+    })
+    const entries = resources[0]?.configEntries ?? []
+    return configEntries.every(({ name, value }) =>
+      entries.some(({ configName, configValue }) => configName === name && configValue === value),
+    )
   })
 }

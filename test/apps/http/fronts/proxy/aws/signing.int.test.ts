@@ -10,7 +10,10 @@ import { ConverseCommand, ConverseStreamCommand } from '@aws-sdk/client-bedrock-
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
 import { signerForAws } from '../../../../../../apps/http/fronts/proxy/aws/aws-signer.ts'
-import { refuseSigned } from '../../../../../../apps/http/fronts/proxy/aws/signed-requests.ts'
+import {
+  isOfAws,
+  refuseSigned,
+} from '../../../../../../apps/http/fronts/proxy/aws/signed-requests.ts'
 import { fakeClock } from '../../../../../../client/testing/testing.ts'
 import { limits } from '../../../../../../shared/contract/limits.ts'
 import { scriptedGuard } from '../../../scripted-guard.ts'
@@ -145,6 +148,18 @@ describe('a request that the SDK of AWS signs', () => {
     const authorization = 'AWS4-HMAC-SHA256 Credential=AKID/20260102/us-east-1/bedrock/aws4_request'
     for (const host of ['bedrock-runtime.us-east-1.amazonaws.com', 'bedrock-mantle.x.api.aws'])
       expect(() => refuseSigned({ authorization }, `https://${host}`)).toThrow('--sign-aws')
+  })
+
+  it.each([
+    ['vpce-1-a.bedrock-runtime.eu-west-1.vpce.amazonaws.com', true],
+    ['bedrock-runtime-fips.us-east-1.amazonaws.com', true],
+    ['bedrock-runtime.cn-north-1.amazonaws.com.cn', true],
+    ['bedrock-runtime.eusc-de-east-1.amazonaws.eu', true],
+    ['evilamazonaws.com', false],
+    ['amazonaws.com.example.org', false],
+    ['127.0.0.1', false],
+  ])('goes to AWS if its host is %s: %p', (host, expected) => {
+    expect(isOfAws(host)).toBe(expected)
   })
 })
 

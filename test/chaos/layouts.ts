@@ -1,0 +1,38 @@
+// The processes of a fleet, by name, with the stages of each. The process `all-1` also serves guests.
+
+import { stageNames } from '../evidence/inboxes.ts'
+
+export type Layout = { stages: Record<string, string[]>; fronts: string[] }
+
+/** Three processes read each stage's inbox, in different combinations of stages. */
+export const wideLayout: Layout = {
+  stages: {
+    'intake-conversation-1': ['intake', 'conversation', 'guest'],
+    'intake-conversation-2': ['intake', 'conversation', 'guest'],
+    'llm-gateway-1': ['llm-gateway'],
+    'llm-gateway-2': ['llm-gateway'],
+    'accumulator-validator-1': ['accumulator', 'validator'],
+    'accumulator-validator-2': ['accumulator', 'validator'],
+    'loop-detector-1': ['loop-detector'],
+    'loop-detector-2': ['loop-detector'],
+    'executor-1': ['executor'],
+    'executor-2': ['executor'],
+    'approval-1': ['approval'],
+    'approval-2': ['approval'],
+    'all-1': stageNames,
+  },
+  fronts: ['front-1', 'front-2'],
+}
+
+/** Two processes read each stage's inbox. */
+export const smallLayout: Layout = {
+  stages: {
+    'asking-1': ['intake', 'conversation', 'guest', 'llm-gateway', 'approval'],
+    'judging-1': ['accumulator', 'validator', 'loop-detector', 'executor'],
+    'all-1': stageNames,
+  },
+  fronts: ['front-1'],
+}
+
+/** The process that also serves guests. */
+export const withFronts = 'all-1'
