@@ -33,7 +33,6 @@ import {
   looksAtSession,
   namesThing,
   progressIn,
-  type Wait,
   waitOf,
   waitsByInput,
 } from '../waiting/waiting.ts'
