@@ -55,14 +55,15 @@ export function questionOf(call: CallEvidence): Question | undefined {
 /** A plan, which counts as a report: any other words are a rewording. */
 function planOf(tool: string, value: Record<string, unknown>): Question | undefined {
   const steps: unknown = Object.values(value).find(Array.isArray)
-  if (!Array.isArray(steps) || !steps.every(isObject)) return undefined
-  const done = steps.filter(({ status }) => status === 'completed' || status === 'done')
+  if (!Array.isArray(steps)) return undefined
+  const done = steps.filter((step) => isObject(step) && completed.has(step.status))
   const about = `${tool} ${done.length}/${steps.length}`
   const report = [canonical(steps) ?? '']
   return { about, answer: tool, words: ['plan', 'steps'], report, names: [] }
 }
 
 const plans = /todo|plan/i
+const completed: ReadonlySet<unknown> = new Set(['completed', 'done'])
 const asks = /ask|question|user_?input|human|agent|task|consult|oracle|expert|advisor|delegate/i
 const asksPerson = /question|user|human|person/i
 const personMin = 8

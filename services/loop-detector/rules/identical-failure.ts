@@ -3,7 +3,7 @@
 //
 // IDENTICAL-FAILURE-1. Rounds are counted, not calls. Other rounds in between make no difference.
 // IDENTICAL-FAILURE-2. A success of the same operation or a real change ends a streak, other
-//     successes do not. Any success of the tool ends one of wrong shapes.
+//     successes do not. Any success of the tool ends one of wrong shapes, but for programs.
 // IDENTICAL-FAILURE-3. Transient failures are counted separately, with a higher limit.
 // IDENTICAL-FAILURE-4. After the nudge a streak climbs only where a call or its masked error, but
 //     for names of arguments, occurs again. Otherwise each third round is nudged again.
@@ -120,12 +120,15 @@ function onSuccess(
   { byArguments, byError, byService }: Memory,
   { key, tool, service, operation }: CallEvidence,
 ): void {
+  // The output of a program says nothing about the shape of the shell's arguments.
+  const isShaped = (streak: FailureStreak) =>
+    streak.kind === 'shape' &&
+    streak.tool === tool &&
+    ![...streak.operations].some((one) => one.startsWith(`${tool} `))
   byArguments.delete(key)
-  for (const [other, streak] of byArguments)
-    if (streak.kind === 'shape' && streak.tool === tool) byArguments.delete(other)
+  for (const [other, streak] of byArguments) if (isShaped(streak)) byArguments.delete(other)
   for (const [other, streak] of byError) {
-    if (streak.operations.has(operation) || (streak.kind === 'shape' && streak.tool === tool))
-      byError.delete(other)
+    if (streak.operations.has(operation) || isShaped(streak)) byError.delete(other)
   }
   for (const [other, streak] of byService)
     if (streak.operations.has(operation) || (service !== '' && streak.service === service))

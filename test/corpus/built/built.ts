@@ -1,6 +1,7 @@
 // All traces that are built from a few words.
 
 import type { Scenario } from '../../../apps/replay/judge/scenario.ts'
+import { freshLoops, freshWork } from './fresh-traces.ts'
 import { honestWork } from './honest-work.ts'
 import { hostLoops } from './host-loops.ts'
 import { hostWork } from './host-work.ts'
@@ -19,9 +20,11 @@ export const built: Scenario[] = [
   ...renamedLoops,
   ...rewordedLoops,
   ...unseenLoops,
+  ...freshLoops,
   ...honestWork,
   ...hostWork,
   ...renamedWork,
   ...rewordedWork,
   ...unseenWork,
+  ...freshWork,
 ]
