@@ -46,8 +46,8 @@ export function echoOf(
 }
 
 /**
- * The output of a command, without the frame of its host: the header of Codex, a JSON object with
- * `output`, the labelled lines of Gemini CLI, the first lines of Cline.
+ * The output of a command without the frame of its host. That is the header of Codex, a JSON object
+ * with `output`, the labelled lines of Gemini CLI, or the first lines of Cline.
  */
 export function commandOutput(text: string): string {
   if (text.startsWith('{"output"')) {

@@ -1,7 +1,7 @@
 // Loops of real hosts: pages that refuse, reworded mails, plans and reports, a commit that a hook
 // refuses, silent shells, crashes. The expectations were written before the first run, in which 14 of
 // the 30 were right. Four traces are changed since: two had an earlier bound than the documented one,
-// and two did not show what their reason says.
+// and two contradicted their reason.
 
 import type { Scenario, Step } from '../../../apps/replay/judge/scenario.ts'
 import { failed, loop, ok, rounds, turnOf, word } from './trace.ts'
