@@ -48,8 +48,7 @@ export function formerWeir(commit: string): FormerWeir {
 
 /**
  * A later Weir: the program of this tree, whose next record format has a newer version of these types, each
- * with a field more, and which raises the format of a fleet within seconds. `schemas`: the ids of these versions,
- * by type.
+ * with a field more. `schemas`: the ids of these versions, by type.
  */
 export function nextWeir(types: readonly string[]): FormerWeir & { schemas: Map<string, number> } {
   const folder = mkdtempSync(join(tmpdir(), 'weir-next-'))
