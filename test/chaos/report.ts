@@ -97,6 +97,7 @@ function counts(all: Evidence, facts: RunFacts): string[] {
       .filter(({ hit }) => !hit)
       .map(({ kind, detail }) => `  did not hit: ${kind}, ${detail}`),
     `processes started: ${facts.processStarts}, exited without a fault: ${evidence.exits?.length}`,
+    `timers were late by ${evidence.timersLateMs} ms at most, without the latest hundredth`,
     slowest(evidence),
     `seconds: ${Object.entries(facts.times)
       .map(([part, ms]) => `${part} ${(ms / 1000).toFixed(1)}`)
