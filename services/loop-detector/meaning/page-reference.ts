@@ -37,7 +37,7 @@ export function mayHaveReferences(text: string): boolean {
 
 /** The address that a call opens, and its host. Empty: it opens no page. `raw`: its arguments as sent. */
 export function openedAddress(tool: string, raw: string): string[] {
-  if (raw.length > charsMax) return []
+  if (raw.length > charsMax || !raw.includes('://')) return []
   const [, address = '', host = ''] = addressed.exec(raw) ?? []
   return address !== '' && (opens.test(tool) || opens.test(raw)) ? [address, host] : []
 }
