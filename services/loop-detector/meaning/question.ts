@@ -34,7 +34,13 @@ export function questionOf(call: CallEvidence): Question | undefined {
     const about = `${tool} ${readers.map((name) => canonical(value[name])).join(' ')}`
     const answer = withoutNewIds(withoutEchoes(text, sent)).replace(/\d+/g, '#')
     const message = sent.join(' ')
-    return { about, answer: `${textHash(answer)}`, words: stemsIn(message), report: [], names: namesIn(message) }
+    return {
+      about,
+      answer: `${textHash(answer)}`,
+      words: stemsIn(message),
+      report: [],
+      names: namesIn(message),
+    }
   }
   const asked = textsIn(value, questionName, 0)
   if (asked.length === 0) return undefined
