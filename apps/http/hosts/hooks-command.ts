@@ -239,9 +239,12 @@ async function serverText({ name }: Host, url: string): Promise<string> {
   }
 }
 
+/** A Weir on a busy machine answers within this time. */
+const markMs = 5_000
+
 /** `url`: of a hook. `foreign`: a Weir whose answers the hooks do not accept. */
 export async function serverAt(url: string): Promise<'weir' | 'foreign' | 'other' | 'none'> {
-  const answer = await markOf(url, AbortSignal.timeout(1_000)).catch(() => undefined)
+  const answer = await markOf(url, AbortSignal.timeout(markMs)).catch(() => undefined)
   if (answer === undefined) return 'none'
   const listed = objectIn(answer.text)?.hooks
   const isFront = Array.isArray(listed) && hookKinds.every((kind) => listed.includes(kind))
