@@ -42,7 +42,7 @@ export function openedAddress(tool: string, raw: string): string[] {
   return address !== '' && (opens.test(tool) || opens.test(raw)) ? [address, host] : []
 }
 
-/** Whether the page itself refuses the call, and no policy: other addresses may not. */
+/** Whether the page itself is closed, and no policy closes it: other addresses may be open. */
 export function isRefusedPage(raw: string, error: string): boolean {
   return (
     addressed.test(raw.slice(0, charsMax)) &&
