@@ -18,7 +18,7 @@ import { type HookKind, hookKinds } from '../fronts/hooks/hook-payload.ts'
 import { changedLines } from './changed-lines.ts'
 import { hasHooks, installedIn, settingsIn, withHooks, withoutHooks } from './hook-settings.ts'
 import type { Host, HostPlaces } from './host.ts'
-import { placeOfPlugin, pluginOf } from './host-plugins.ts'
+import { isOfOtherVersion, placeOfPlugin, pluginOf } from './host-plugins.ts'
 import { hostNamed, hosts } from './hosts.ts'
 import { reviewOf, versionOf } from './installed-host.ts'
 
@@ -90,7 +90,7 @@ function refusePlugin(name: string, places: HostPlaces): void {
     )
 }
 
-/** The exit code: 0 if Weir's plug-in or the hooks of this version are installed, otherwise 1. */
+/** The exit code: 0 if the plug-in or the hooks of this version are installed, otherwise 1. */
 export async function showHooks(
   name: string,
   options: HooksOptions,
@@ -102,7 +102,11 @@ export async function showHooks(
     context.out.write(
       `${printable(place)} has Weir's plug-in for ${hostTitle(name)}. Remove it: ${plugin.uninstall}\n`,
     )
-    return 0
+    if (!isOfOtherVersion(plugin, place)) return 0
+    context.out.write(
+      `This plug-in is not that of this version. Install it again: ${plugin.uninstall} && ${plugin.install}\n`,
+    )
+    return 1
   }
   if (plugin !== undefined && !hosts.some((host) => host.name === name)) {
     context.out.write(`${hostTitle(name)} has no plug-in of Weir. Install it: ${plugin.install}\n`)

@@ -37,12 +37,12 @@ export function mayHaveReferences(text: string): boolean {
 
 /** The address that a call opens, and its host. Empty: it opens no page. `raw`: its arguments as sent. */
 export function openedAddress(tool: string, raw: string): string[] {
-  if (raw.length > charsMax || !raw.includes('://')) return []
+  if (raw.length > charsMax) return []
   const [, address = '', host = ''] = addressed.exec(raw) ?? []
   return address !== '' && (opens.test(tool) || opens.test(raw)) ? [address, host] : []
 }
 
-/** Whether the page itself is closed, and no policy closes it: other addresses may be open. */
+/** Whether the page itself forbids the visit, and no policy: other addresses may not. */
 export function isRefusedPage(raw: string, error: string): boolean {
   return (
     addressed.test(raw.slice(0, charsMax)) &&
