@@ -78,6 +78,7 @@ export function reportData(
       turn: timeline.turns[index] as TurnTimeline,
     })),
     figures,
+    timeline.forkedFrom,
   )
   const [only] = turns
   const { sentence, tone } = turns.length === 1 && only !== undefined ? only.shown : overall

@@ -2,6 +2,7 @@
 // do not know Weir.
 
 import { rules } from '../../services/loop-detector/rules.ts'
+import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { FailureClass } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
 import { reasons } from '../../shared/contract/turn/turn-texts.ts'
@@ -36,10 +37,19 @@ export function sentenceOf(
 
 /**
  * The sentence of a conversation with several turns. `turns`: each with its own summary and loops.
- * `figures`: of all turns.
+ * `figures`: of all turns. `forkedFrom`: the conversation whose turns a fork shares. Null: it is no fork.
  */
-export function sentenceOfAll(turns: (Summary & SummarizedTurn)[], figures: Figures): Summary {
+export function sentenceOfAll(
+  turns: (Summary & SummarizedTurn)[],
+  figures: Figures,
+  forkedFrom: ConversationId | null,
+): Summary {
   const [only] = turns
+  if (only === undefined && forkedFrom !== null)
+    return {
+      sentence: ['No turn has begun in this fork of ', { code: forkedFrom }, '.'],
+      tone: 'warning',
+    }
   if (only === undefined)
     return { sentence: ['No turn has begun in this conversation.'], tone: 'warning' }
   const answered = turns.filter(({ turn }) => turn.end?.outcome === 'answered').length

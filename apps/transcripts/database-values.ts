@@ -3,6 +3,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { zstdDecompressSync } from 'node:zlib'
 import { DatabaseSync } from '../../shared/bus/sqlite.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { Json } from '../../shared/transcript/json-fields.ts'
@@ -11,6 +12,8 @@ import type { SessionDatabase } from '../../shared/wire/format.ts'
 
 const magic = 'SQLite format 3\0'
 const busyWaitMs = 2_000
+/** Of one blob. OpenClaw packs events up to 4 MiB. */
+const textBytesMax = 16 * 1024 * 1024
 /** Between two calls of `read`. */
 const sessionsMax = 20
 
@@ -44,8 +47,8 @@ export function databaseValues(
     const byId = reading(file, () => db.prepare(rows))
     const again = (number: number) => {
       const id = list[number]?.id ?? null
-      const found = reading(file, () => byId.all(id) as Json[])
-      return { value: session(found), where: `${file} ${id}` }
+      const rows = reading(file, () => byId.all(id) as Json[])
+      return { value: session(rows.map(unpacked)), where: `${file} ${id}` }
     }
     return {
       areSeveral: true,
@@ -63,6 +66,19 @@ export function databaseValues(
     db.close()
     throw error
   }
+}
+
+/** A program keeps its long texts as blobs of Zstandard. A damaged blob is no text. */
+function unpacked(row: Json): Json {
+  const entries = Object.entries(row).map(([name, value]) => {
+    if (!(value instanceof Uint8Array)) return [name, value]
+    try {
+      return [name, zstdDecompressSync(value, { maxOutputLength: textBytesMax }).toString('utf8')]
+    } catch {
+      return [name, null]
+    }
+  })
+  return Object.fromEntries(entries)
 }
 
 /** Other programs can damage or lock the file at any time. */

@@ -7,7 +7,7 @@ import { open } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { usageError, type WeirError } from '../../shared/lib/errors.ts'
-import { isObject, jsonIn } from '../../shared/lib/json/json-object.ts'
+import { isObject, jsonIn, objectIn } from '../../shared/lib/json/json-object.ts'
 import { readText, unreadable } from '../../shared/settings/text-file.ts'
 import type { Json } from '../../shared/transcript/json-fields.ts'
 import { invalid } from '../../shared/transcript/transcript.ts'
@@ -88,7 +88,8 @@ function joinedLines(
   text: string,
   joined: (lines: Json[], folder: string) => unknown,
 ): unknown {
-  const lines = text.split('\n').map(jsonIn).filter(isObject)
+  const whole = objectIn(text)
+  const lines = whole === undefined ? text.split('\n').map(jsonIn).filter(isObject) : [whole]
   return joined(lines, basename(dirname(resolve(file))))
 }
 

@@ -5,6 +5,7 @@
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import type { Json } from '../../shared/transcript/json-fields.ts'
+import { timeOf } from '../../shared/transcript/recorded-messages.ts'
 import type { Piece } from '../../shared/transcript/transcript.ts'
 import type { SessionAgent, SessionFormat } from '../../shared/wire/format.ts'
 import { conversationIdIn, type IdField } from './conversation-id.ts'
@@ -67,9 +68,9 @@ export function writtenAt(
 ): Milliseconds | undefined {
   if (!isObject(value)) return undefined
   const times = sessions.flatMap(({ time }) =>
-    time === undefined ? [] : Date.parse(String(value[time])),
+    time === undefined ? [] : (timeOf(value[time]).at ?? []),
   )
-  return times.find((at) => !Number.isNaN(at))
+  return times[0]
 }
 
 /** Names steps of a run that are no model requests, and other lines of session logs. */

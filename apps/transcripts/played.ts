@@ -7,8 +7,8 @@
 //     result. The import reports it.
 // PLAYED-3. The open end of a transcript stays open: calls without results stay unanswered. The
 //     next turn cancels a turn without an end.
-// PLAYED-4. There is no clock: each step is one millisecond later, and all outputs of a step have
-//     the same time, as in a log.
+// PLAYED-4. There is no clock: a response comes two seconds after the one before it, because an
+//     unknown pace must not look hasty. Any other step is one millisecond later.
 
 import { accumulator } from '../../services/accumulator/reducer.ts'
 import { conversation as conversationStage } from '../../services/conversation/reducer.ts'
@@ -39,7 +39,7 @@ import {
   type TranscriptResult,
   type TranscriptTurn,
 } from '../../shared/transcript/transcript.ts'
-import { madeUpSettings } from './made-up-settings.ts'
+import { madeUpSettings, unknownPaceMs } from './made-up-settings.ts'
 
 export type TranscriptPlayer = {
   /** Returns the records of a transcript in the order of writing. Their topics have no prefix. */
@@ -127,6 +127,7 @@ function playOf(
       const response = task === undefined ? undefined : left.shift()
       if (task !== undefined && response !== undefined) {
         rounds.set(task.request.round, response)
+        log.now += unknownPaceMs
         answer(player, { ...task, response, declared: declarations, policy: settings.policy })
         isMoving = true
       }

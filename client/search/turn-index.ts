@@ -255,6 +255,7 @@ function addFork(
   open.at = Math.max(open.at, time)
   sql.addFork.run(open.id, time)
   sql.facet.run('tenant', tenantOf(name), -open.id)
+  sql.facet.run('tree', name, -open.id)
   setNameText(sql, open.id)
 }
 

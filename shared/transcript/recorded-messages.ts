@@ -1,5 +1,6 @@
 // The format of the messages in a program's recorded sessions, which no request holds.
 
+import type { Milliseconds } from '../lib/clock.ts'
 import { exchangeReader } from './pieces.ts'
 import type { Piece } from './transcript.ts'
 
@@ -28,4 +29,10 @@ export function recordedMessages({
     lists: [list],
     file: { name, item, prefills: false },
   }
+}
+
+/** The time of a piece, from milliseconds or ISO 8601. Empty: unknown. */
+export function timeOf(value: unknown): { at?: Milliseconds } {
+  const at = typeof value === 'string' ? Date.parse(value) : value
+  return typeof at === 'number' && Number.isFinite(at) ? { at } : {}
 }

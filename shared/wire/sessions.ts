@@ -2,18 +2,24 @@
 // folder and add a line here.
 
 import { claudeCode } from './claude-code/session.ts'
+import { cline } from './cline/session.ts'
 import { codex } from './codex/session.ts'
 import { copilot } from './copilot/session.ts'
 import type { SessionFormat, SessionProgram, TranscriptFile, TranscriptFormat } from './format.ts'
 import { historyFormats } from './formats.ts'
 import { geminiCli } from './gemini-cli/session.ts'
+import { hermes } from './hermes/session.ts'
+import { openclaw } from './openclaw/session.ts'
 import { opencode } from './opencode/session.ts'
 
 export const sessionPrograms: readonly SessionProgram[] = [
   claudeCode,
+  cline,
   codex,
   copilot,
   geminiCli,
+  hermes,
+  openclaw,
   opencode,
 ]
 

@@ -1,6 +1,6 @@
 // Lists and searches over 100,000 conversations in a data folder: the first page, a text, a filter and an
 // order, each as the console asks for them. The log is seeded straight to the embedded bus. Run alone:
-// node test/bench/search.ts
+// node test/bench/search.ts, and with the log on Kafka: node test/bench/search.ts 100000 kafka
 //
 // Each conversation has one turn with two rounds: a question of 12 words, a call with its result of 60
 // words, and an answer of 40. There are 5,000 different words. Times of answers are of the wall clock, the
@@ -13,19 +13,19 @@ import { openLog } from '../../apps/history/open-log.ts'
 import { conversationsPage } from '../../apps/http/console/state/conversations-page.ts'
 import { pageAsked } from '../../client/conversation/conversation.ts'
 import { newestConversations } from '../../client/history/newest-conversations.ts'
+import { openBus } from '../../client/place/open-bus.ts'
 import { lateSearch } from '../../client/search/late-search.ts'
-import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
-import { logFileIn } from '../../shared/bus/embedded/file/log-file.ts'
 import type { RecordToAppend } from '../../shared/contract/bus.ts'
 import type { HistoryEntry, Message } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { type TopicName, topicSpecs } from '../../shared/contract/topology.ts'
-import { systemClock } from '../../shared/lib/clock.ts'
 import { claimFolder } from '../../shared/lib/files/folder-owner.ts'
+import { createLog } from '../../shared/lib/log/log.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
-import { readSettings } from '../../shared/settings/settings.ts'
+import { readSettings, type Settings } from '../../shared/settings/settings.ts'
 import { callFinished, interventionRaised, turnFinished, turnStarted } from '../support/activity.ts'
 import { responseWith } from '../support/messages.ts'
+import { withBroker } from './kafka-broker.ts'
 import { median } from './kafka-figures.ts'
 import type { Row } from './row.ts'
 
@@ -35,19 +35,21 @@ const atOnce = 500
 const pageLength = 100
 const tries = 5
 
-export async function benchSearch(count = conversations): Promise<Row[]> {
+/** `bootstrapServer`: of Kafka. Default: the embedded bus. */
+export async function benchSearch(count = conversations, bootstrapServer?: string): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-bench-search-'))
+  const bus = bootstrapServer === undefined ? {} : { bus: 'kafka', bootstrapServer }
   try {
     claimFolder(folder) // the index is in memory in a folder of nobody
-    await seed(folder, count)
-    return await measured(folder, count)
+    const settings = readSettings({ ...bus, dataFolder: folder, logLevel: 'silent' }, {})
+    await seed(settings, count)
+    return await measured(settings, count)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-async function measured(folder: string, count: number): Promise<Row[]> {
-  const settings = readSettings({ dataFolder: folder }, {})
+async function measured(settings: Settings, count: number): Promise<Row[]> {
   const log = await openLog(settings)
   const search = lateSearch(log, settings)
   try {
@@ -70,10 +72,8 @@ async function measured(folder: string, count: number): Promise<Row[]> {
       },
       {
         name: 'search: the file of the index',
-        value: statSync(join(folder, 'weir.search')).size / 1e6,
+        value: statSync(join(settings.dataFolder, 'weir.search')).size / 1e6,
         unit: 'MB',
-        baseline: 'the log',
-        ratio: statSync(join(folder, 'weir.search')).size / statSync(logFileIn(folder)).size,
       },
       {
         name: 'search: the first page (goal < 300)',
@@ -121,8 +121,8 @@ async function seconds(work: () => Promise<unknown>): Promise<number> {
   return (performance.now() - began) / 1_000
 }
 
-async function seed(folder: string, count: number): Promise<void> {
-  const bus = await openEmbeddedBus({ file: logFileIn(folder), clock: systemClock })
+async function seed(settings: Settings, count: number): Promise<void> {
+  const bus = await openBus(settings, createLog({ level: 'silent' }))
   await bus.ensureTopics(topicSpecs('weir.', partitions))
   for (let n = 0; n < count; n += atOnce) {
     const some: RecordToAppend[] = []
@@ -191,4 +191,11 @@ function wordsFrom(seed: number, count: number): string {
   }).join(' ')
 }
 
-if (import.meta.main) console.table(await benchSearch(Number(process.argv[2] ?? conversations)))
+if (import.meta.main) {
+  const [count = conversations, bus] = process.argv.slice(2)
+  const rows =
+    bus === 'kafka'
+      ? withBroker(({ bootstrapServers }) => benchSearch(Number(count), bootstrapServers))
+      : benchSearch(Number(count))
+  console.table(await rows)
+}

@@ -116,7 +116,7 @@ export async function runChaos({
     const access = signed
       ? securedAccess({ folder, prefix, jobs: jobsOf(layout), guards: guardNames })
       : openAccess({ prefix })
-    const broker = await startBroker({ heapMiB: 512, ...brokerOptions(access) })
+    const broker = await startBroker({ heapMiB: 512, isKilled: true, ...brokerOptions(access) })
     cleanUp.push(() => broker.stop())
     await access.grantOn(broker)
     // An older Weir has neither limits nor trees.

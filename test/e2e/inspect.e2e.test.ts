@@ -169,7 +169,7 @@ describe('weir inspect', () => {
       code: 0,
       out: expect.stringContaining('Conversation slow: open, 1 turn\n'),
     })
-    expect(out).toMatch(/ {6}try 1: claimed after [^,]+, started after [^,\n]+\n/)
+    expect(out).toMatch(/ {6}try \d+: claimed after [^,]+, started after [^,\n]+\n/)
     expect(out).toContain('    open      waits for its tools\n')
     expect((await commands.run(['doctor'])).out).toMatch(
       new RegExp(`warning +lock +process ${asking.child.pid} writes there`),

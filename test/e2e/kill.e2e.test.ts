@@ -66,6 +66,8 @@ async function runKilled(
       url: server.url,
       startsFile: join(folder, 'starts'),
       messages,
+      // The next process has this time and more to report the tool's result.
+      ...(kill.whileToolRuns && { startWithinMs: 60_000 }),
     }
     let kills = 0
     if (kill.dieAt !== undefined)

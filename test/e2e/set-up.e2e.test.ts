@@ -49,6 +49,8 @@ describe('weir init', () => {
       'name: claude-sonnet-5-5',
       `name: scripted\n  baseUrl: ${commands.server.url}`,
     )
+    for (const _ of ['list', 'read'])
+      edit('start/agent.yaml', 'timeoutMs: 10000', 'timeoutMs: 60000')
     const { code, out, errors } = await commands.run([
       'ask',
       '--agent',

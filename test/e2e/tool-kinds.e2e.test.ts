@@ -40,7 +40,11 @@ async function startWeather({ together = 1 } = {}): Promise<Weather> {
 }
 
 function toolOf(file: string, name: string, run: ToolRun, fields: Partial<Tool> = {}): Tool {
-  return { ...recordedTool({ name, schema: { type: 'object' } }, file), run, ...fields }
+  return {
+    ...recordedTool({ name, schema: { type: 'object' }, fields: { timeoutMs: 60_000 } }, file),
+    run,
+    ...fields,
+  }
 }
 
 describe('tools of all kinds', () => {

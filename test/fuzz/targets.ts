@@ -9,9 +9,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { hookKinds, hookPayloadOf } from '../../apps/http/fronts/hooks/hook-payload.ts'
 import { HttpError } from '../../apps/http/http-error.ts'
+import { judgedSession } from '../../apps/replay/scan/judged-session.ts'
+import { readTranscripts } from '../../apps/transcripts/read-transcripts.ts'
 import shellGuard from '../../services/guards/shell/guard.ts'
 import { providers } from '../../services/llm-gateway/performer/providers/providers.ts'
 import { loadAgentFile } from '../../shared/agents/file/load-agents.ts'
+import { defaultPolicy } from '../../shared/agents/policy/policy.ts'
 import { openBundle } from '../../shared/bus/bundle/bus.ts'
 import { trailerBytes, trailerOf } from '../../shared/bus/bundle/format.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -20,9 +23,11 @@ import { WeirError } from '../../shared/lib/errors.ts'
 import { boundedJson } from '../../shared/lib/json/bounded-json.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { messageLines } from '../../shared/tools/message-lines.ts'
+import { createLeftOut } from '../../shared/transcript/left-out.ts'
 import { type SentEvent, sentEvents } from '../../shared/wire/event-stream.ts'
 import { callsOfAnswer, textOfAnswer } from '../../shared/wire/exchange.ts'
 import { canBeDenied, type VetoedFormat } from '../../shared/wire/proxied.ts'
+import { sessionPrograms } from '../../shared/wire/sessions.ts'
 import { type EventData, StrictFault } from '../../shared/wire/strict/strict.ts'
 import { strictObject } from '../../shared/wire/strict/strict-json.ts'
 import { modelFormats } from '../support/model-formats.ts'
@@ -154,6 +159,21 @@ export const targets: readonly Target[] = [
     },
   },
   {
+    name: 'recorded sessions',
+    ...corpusOf('sessions'),
+    isExpected: never,
+    async run(input) {
+      const content = { name: 's', text: input.toString('utf8') }
+      for (const { name } of sessionPrograms)
+        try {
+          for (const session of await sessionsIn(name, content))
+            judgedSession(session, { host: name, policy: defaultPolicy })
+        } catch (error) {
+          if (!isUnreadable(error)) throw error
+        }
+    },
+  },
+  {
     name: 'shell commands',
     ...corpusOf('shell'),
     isExpected: never,
@@ -185,6 +205,20 @@ export const targets: readonly Target[] = [
     },
   },
 ]
+
+const isUnreadable = hasCode('transcript.', 'usage')
+
+async function sessionsIn(format: string, content: { name: string; text: string }) {
+  const { transcripts } = await readTranscripts('sessions', {
+    format,
+    content,
+    idField: undefined,
+    leftOut: createLeftOut(),
+    signal: new AbortController().signal,
+    read() {},
+  })
+  return [...transcripts(() => {})]
+}
 
 const shell = shellGuard({
   tools: ['bash'],

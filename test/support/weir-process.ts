@@ -13,13 +13,17 @@ import { systemClock } from '../../shared/lib/clock.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import { recordedTool, testAgent } from './pipeline.ts'
 
-/** `dieAt`: the step on the bus at which it kills itself; 0: never. */
+/**
+ * `dieAt`: the step on the bus at which it kills itself; 0: never. `startWithinMs`: of its policy. A call whose
+ * executor died before the start waits so long.
+ */
 export type WeirProcessOptions = {
   file: string
   url: string
   startsFile: string
   messages: { conversation: string; messageId: string }[]
   dieAt: number
+  startWithinMs?: number
 }
 
 const options = JSON.parse(process.argv[2] ?? '') as WeirProcessOptions
@@ -28,7 +32,8 @@ const tools = (startsFile: string) => [
   recordedTool({ name: 'note', required: ['n'] }, startsFile),
   recordedTool({ name: 'repeatable', required: ['n'], fields: { idempotent: true } }, startsFile),
 ]
-const settings = { policy: { startWithinMs: 1_000, graceMs: 200 } }
+const { startWithinMs = 1_000 } = options
+const settings = { policy: { startWithinMs, graceMs: 200 } }
 const agent = testAgent(options.url, { settings, tools }, options.startsFile)
 
 const bus = mortal(

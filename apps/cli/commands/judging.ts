@@ -14,7 +14,7 @@ export function addJudging(program: Command): void {
     .addOption(
       new Option(
         '--agent <agent>',
-        'only the sessions of claude-code, codex, copilot, gemini-cli or opencode; default: all',
+        'only the sessions of one, such as claude-code, cline, codex or hermes; default: all',
       ).argParser<string[]>(listed),
     )
     .option('--path <path>', 'a session, a bundle, or a folder with both, in another place', once)

@@ -6,7 +6,8 @@
 // PLAY-3. A repeated delivery (a known call_id, or the text of a broken stream) is the same round
 //     and is judged once.
 // PLAY-4. Caps are played as the number of calls left, if the scenario or the caller names one.
-// PLAY-5. Time passes only if steps have times, so an answer alone proves no wait (WAITS-1).
+// PLAY-5. Time passes only if steps have times, so an answer alone proves no wait (WAITS-1). A
+//     recorded session without times has an unknown pace, neither hasty nor long.
 
 import { createHash } from 'node:crypto'
 import { finalCall, type StreamedCall } from '../../../services/accumulator/call.ts'
@@ -27,6 +28,7 @@ import type {
 import { isGuest } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { createPlayer, type Player } from '../../../shared/runtime/in-memory.ts'
+import { unknownPaceMs } from '../../transcripts/made-up-settings.ts'
 import type { Scenario, SilentStep, Step, ToolStep, TraceHints } from './scenario.ts'
 
 /**
@@ -48,12 +50,14 @@ export function play(scenario: Scenario, policyFor: (step: Step) => Policy, caps
   player.add(loopDetector)
   const sessions = new Map<string, Session>()
   const raised: Raised[] = []
-  let time: Milliseconds = 0
+  let time = timesOf(scenario.steps)[0] ?? 0
   for (const { step, end, siblings } of responsesOf(scenario.steps)) {
     const name = step.session ?? ''
     const session = sessions.get(name) ?? beginSession(scenario, name)
     sessions.set(name, session)
-    time = Math.max(time, ...siblings.map(({ at = 0 }) => at))
+    const times = timesOf(siblings)
+    const isUntimed = scenario.isImported === true && siblings.length > 0 && times.length === 0
+    time = Math.max(time + (isUntimed ? unknownPaceMs : 0), ...times)
     if (isResponse(step)) {
       const { round, isNew } = roundOf(session, siblings)
       const left = leftOf(session, caps)
@@ -78,6 +82,10 @@ export function play(scenario: Scenario, policyFor: (step: Step) => Policy, caps
     else if (step.kind === 'stream_retry') session.retried = true
   }
   return raised
+}
+
+function timesOf(steps: readonly Step[]): Milliseconds[] {
+  return steps.flatMap((step) => (step.kind === 'tool' ? (step.at ?? []) : []))
 }
 
 /** Siblings in a row are one response, judged after its last step. */

@@ -43,7 +43,7 @@ export type Scenario = {
   settingsOf?: ((step: Step) => OwnSettings) | undefined
   /** Never in a file: the short reason that a failed call of a conversation had live. */
   reasonOf?: ((step: Step) => string | undefined) | undefined
-  /** Never in a file: no run of Weir wrote this conversation. */
+  /** Never in a file: a recorded session, whose times are unknown where its steps have none. */
   isImported?: boolean | undefined
 }
 

@@ -76,6 +76,7 @@ export function judgedSession(
     id: guestConversation(host, conversation),
     steps,
     tool_hints: pollersOf(host),
+    isImported: true,
   }
   const calls = places.flatMap(({ response }) => response.calls)
   const secrets = secretsIn(calls.map(({ name, arguments: text }) => ({ tool: name, text })))

@@ -33,7 +33,7 @@ export const sessionStores: ReadonlyMap<string, StoredSessions> = new Map(
 const levelsMax = 8
 
 /** Of the files in a place that the user names. */
-const anySession = /\.(jsonl|db|weir)$|(^|\/)session-[^/]*\.json$/
+const anySession = /\.(jsonl|db|sqlite|weir|messages\.json)$|(^|\/)session-[^/]*\.json$/
 
 /** Folders of programs, whose files no agent wrote. */
 const skipped = new Set(['node_modules', '.git'])
@@ -121,8 +121,16 @@ function sessionFile(
   agents: readonly string[],
   { size, mtimeMs }: Stats,
 ): SessionFile {
-  const own = file.endsWith('.weir') ? [bundleAgent] : agents
+  const own = file.endsWith('.weir') ? [bundleAgent] : likeliestFirst(file, agents)
   return { file, agents: own, bytes: size, changedAt: mtimeMs }
+}
+
+/** Formats resemble each other, so an agent that names its files in this way is tried first. */
+function likeliestFirst(file: string, agents: readonly string[]): readonly string[] {
+  const parts = file.split('/')
+  const ends = parts.map((_, at) => parts.slice(at).join('/'))
+  const fits = (agent: string) => ends.some((end) => sessionStores.get(agent)?.file.test(end))
+  return [...agents.filter(fits), ...agents.filter((agent) => !fits(agent))]
 }
 
 function newestFirst({ files, unread }: SessionFiles): SessionFiles {

@@ -10,7 +10,7 @@ import {
   textOr,
 } from '../../transcript/json-fields.ts'
 import { callPiece, leftOut, modelPiece } from '../../transcript/pieces.ts'
-import { recordedMessages } from '../../transcript/recorded-messages.ts'
+import { recordedMessages, timeOf } from '../../transcript/recorded-messages.ts'
 import { type Piece, responseWith } from '../../transcript/transcript.ts'
 import type { Json, SessionProgram } from '../format.ts'
 import { piecesOfContent } from '../gemini/history.ts'
@@ -125,9 +125,11 @@ function endedOf({ input, output, cached, thoughts, tool }: Json): Piece {
 }
 
 /** The list can have the results of all calls of its response. */
-function resultOf({ id, name, result, status }: Json, where: string): Piece[] {
+function resultOf(call: Json, where: string): Piece[] {
+  const { id, name, result, status, timestamp } = call
   if (result === undefined || result === null) return []
   const isError = status === 'error' || status === 'cancelled'
+  const time = timeOf(timestamp)
   if (!Array.isArray(result))
     return [
       {
@@ -137,11 +139,12 @@ function resultOf({ id, name, result, status }: Json, where: string): Piece[] {
         text: jsonTextOf(result),
         isError,
         where,
+        ...time,
       },
     ]
   return piecesOfContent({ role: 'user', parts: result }, where).flatMap((piece) =>
     piece.kind === 'result' && (piece.id === id || piece.id === '')
-      ? [{ ...piece, id: jsonText(id), isError: isError || piece.isError }]
+      ? [{ ...piece, ...time, id: jsonText(id), isError: isError || piece.isError }]
       : [],
   )
 }

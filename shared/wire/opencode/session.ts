@@ -4,7 +4,7 @@
 import { isObject, jsonText, objectIn } from '../../lib/json/json-object.ts'
 import { argumentTextAt, listAt, objectAt, textAt, textOr } from '../../transcript/json-fields.ts'
 import { callPiece, endedPiece, leftOut, modelPiece } from '../../transcript/pieces.ts'
-import { recordedMessages } from '../../transcript/recorded-messages.ts'
+import { recordedMessages, timeOf } from '../../transcript/recorded-messages.ts'
 import { type Piece, responseWith } from '../../transcript/transcript.ts'
 import type { Json, SessionProgram } from '../format.ts'
 import { countOf } from '../token-count.ts'
@@ -133,7 +133,6 @@ function toolPart(part: Json, where: string): { call: Piece; results: Piece[] } 
   if (status !== 'completed' && status !== 'error') return { call, results: [] }
   const exitCode = isObject(metadata) ? metadata.exit : undefined
   const hasFailed = typeof exitCode === 'number' && exitCode !== 0
-  const ended = isObject(time) ? time.end : undefined
   return {
     call,
     results: [
@@ -143,7 +142,7 @@ function toolPart(part: Json, where: string): { call: Piece; results: Piece[] } 
         text: textOr(status === 'error' ? error : output),
         isError: status === 'error' || missing !== undefined || hasFailed,
         where,
-        ...(typeof ended === 'number' && { at: ended }),
+        ...timeOf(isObject(time) ? time.end : undefined),
       },
     ],
   }

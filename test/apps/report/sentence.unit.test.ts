@@ -298,4 +298,11 @@ describe('the sentence at the top of a report', () => {
   it('notes that no turn has begun', () => {
     expect(summaryOf([]).sentence).toBe('No turn has begun in this conversation.')
   })
+
+  it('names the origin of a fork in which no turn has begun', () => {
+    const log = conversationLog()
+    const origins = [{ conversation: 'origin', turn: 3, entries: 2 }]
+    log.write('history', { type: 'conversation-forked', conversation: 'c', origins })
+    expect(summaryOf(log.records).sentence).toBe('No turn has begun in this fork of origin.')
+  })
 })

@@ -1,11 +1,13 @@
 // The sessions that agent programs record, in the shapes that real runs of them wrote.
 
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { zstdCompressSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { readTranscripts } from '../../../apps/transcripts/read-transcripts.ts'
 import { DatabaseSync } from '../../../shared/bus/sqlite.ts'
+import type { Json } from '../../../shared/transcript/json-fields.ts'
 import { createLeftOut } from '../../../shared/transcript/left-out.ts'
 
 let folder: string
@@ -158,6 +160,7 @@ describe('a session of Gemini CLI', () => {
     name: 'run_shell_command',
     args: { command },
     status,
+    timestamp: '2026-11-30T10:29:39.000Z',
     result: [{ functionResponse: { id, name: 'run_shell_command', response: { output } } }],
   })
   const tokens = { input: 100, output: 20, cached: 60, thoughts: 5, tool: 0, total: 125 }
@@ -197,6 +200,7 @@ describe('a session of Gemini CLI', () => {
     expect(responses[0]).toMatchObject({
       model: { name: 'gemini-2.5-pro', provider: 'google' },
       usage: { inputTokens: 40, outputTokens: 25, cacheReadTokens: 60 },
+      calls: [{ result: { at: Date.UTC(2026, 10, 30, 10, 29, 39) } }, {}],
     })
   })
 
@@ -409,5 +413,186 @@ describe('a session of Codex', () => {
   it('goes on behind an item of an unknown kind, which is counted', async () => {
     const { leftOut } = await read(write('rollout.jsonl', lines), 'codex')
     expect(leftOut.join('\n')).toContain('is "tool_search_output"')
+  })
+})
+
+/** A trimmed session of a real run. */
+function recorded(name: string): string {
+  return readFileSync(new URL(`../../fuzz/corpus/sessions/${name}`, import.meta.url), 'utf8')
+}
+
+function insert(db: DatabaseSync, table: string, row: Record<string, unknown>): void {
+  const names = Object.keys(row)
+  db.prepare(
+    `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
+  ).run(...(Object.values(row) as (string | number | null | Uint8Array)[]))
+}
+
+describe('a session of Cline', () => {
+  const told = [
+    'user: Do the task.',
+    'I look. | run_commands({"commands":["echo one"]}) ends: [{"query":"echo one","result":"one\\n","success":true}]',
+    expect.stringMatching(/^run_commands\(.*fails: .*run_commands\(.*ends: /),
+    expect.stringContaining('nosuch({"a":1}) fails: '),
+    expect.stringContaining('run_commands({"commands":["exit 3"]}) fails: '),
+    expect.stringContaining('submit_and_exit('),
+  ]
+
+  it('has the question without its wrapping, and the times, tokens and failures of its calls', async () => {
+    const file = join(folder, 's.messages.json')
+    writeFileSync(file, recorded('cline.messages.json'))
+    const { said, responses, leftOut } = await read(file, 'cline')
+    expect(said).toEqual({ '1796093635137_1g4td': told })
+    expect(responses[0]).toMatchObject({
+      model: { name: 'scripted', provider: 'openai-compatible' },
+      usage: { inputTokens: 100, outputTokens: 20 },
+      calls: [{ result: { at: 1_796_093_638_167 } }],
+    })
+    expect(leftOut).toEqual([])
+  })
+
+  it('belongs to the session that started it if a sub-agent wrote it, and has no summaries', async () => {
+    const session = JSON.parse(recorded('cline.messages.json'))
+    session.messages.push({
+      ...session.messages[0],
+      metadata: { kind: 'compaction_summary' },
+    })
+    session.sessionId = 's1__agent_2'
+    const { said, leftOut } = await read(write('a.messages.json', [session]), 'cline')
+    expect(said).toEqual({ 's1/agent_2': told })
+    expect(leftOut.join('\n')).toContain('a summary that the runtime asked for')
+  })
+})
+
+describe('a session of Hermes', () => {
+  /** As Hermes 0.19 makes its tables, without the columns that nobody reads. */
+  function database(config: string | null, archived = 0): string {
+    const file = join(folder, 'state.db')
+    const db = new DatabaseSync(file)
+    db.exec(`CREATE TABLE sessions (id TEXT PRIMARY KEY, model TEXT, model_config TEXT, cwd TEXT,
+        billing_provider TEXT, started_at REAL NOT NULL, ended_at REAL);
+      CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT, role TEXT, content TEXT,
+        tool_call_id TEXT, tool_calls TEXT, tool_name TEXT, timestamp REAL, finish_reason TEXT,
+        reasoning_content TEXT, observed INTEGER, active INTEGER, compacted INTEGER);`)
+    insert(db, 'sessions', {
+      ...{ id: 'h1', model: 'scripted', model_config: config, cwd: '/shop' },
+      ...{ billing_provider: 'custom', started_at: 10, ended_at: null },
+    })
+    const { messages } = JSON.parse(recorded('hermes.json'))
+    const rows = messages.map(({ id, cwd, model, provider, parent, ...row }: Json) => row)
+    const summary = { ...rows[0], content: '[CONTEXT COMPACTION] Earlier.', timestamp: 2e9 }
+    const kept = rows.slice(0, archived)
+    for (const row of kept)
+      insert(db, 'messages', { ...row, session_id: 'h1', active: 0, compacted: 1 })
+    const live = archived === 0 ? rows : [summary, ...rows.slice(archived - 2)]
+    for (const row of live)
+      insert(db, 'messages', { ...row, session_id: 'h1', active: 1, compacted: 0 })
+    const undone = { ...rows[0], content: 'Undone.', active: 0, compacted: 0 }
+    insert(db, 'messages', { ...undone, session_id: 'h1' })
+    db.close()
+    return file
+  }
+  const told = [
+    'user: Do the task.',
+    expect.stringContaining('I look. | terminal({"command":"echo one"}) ends: '),
+    expect.stringMatching(/^terminal\(.*fails: .*terminal\(.*ends: /),
+    expect.stringContaining('nosuch({"a":1}) fails: '),
+    expect.stringContaining('terminal({"command":"exit 3"}) fails: '),
+    'All done.',
+  ]
+
+  it('is read from its database, with the failures that exit codes tell, and nothing taken back', async () => {
+    const { said, responses } = await read(database(null), 'hermes')
+    expect(said).toEqual({ h1: told })
+    expect(responses[0]).toMatchObject({
+      model: { name: 'scripted', provider: 'custom' },
+      calls: [{ result: { at: expect.closeTo(1_796_093_944_382.6, 0) } }],
+    })
+  })
+
+  it('counts the messages that a compaction keeps once, and not its summary', async () => {
+    const { said, leftOut } = await read(database('{"_delegate_from":', 6), 'hermes')
+    expect(said).toEqual({ h1: told })
+    expect(leftOut.join('\n')).toContain('a summary that the runtime asked for')
+  })
+
+  it('belongs to the session that delegated to it', async () => {
+    const { said } = await read(database('{"_delegate_from":"h0"}'), 'hermes')
+    expect(Object.keys(said)).toEqual(['h0/h1'])
+  })
+
+  it('is left out if it did not change since a time', async () => {
+    const since = 1_796_093_949_683
+    expect(Object.keys((await read(database(null), 'hermes', since)).said)).toEqual(['h1'])
+    rmSync(join(folder, 'state.db'))
+    await expect(read(database(null), 'hermes', since + 1_000)).rejects.toThrow()
+  })
+})
+
+describe('a session of OpenClaw', () => {
+  const id = 'ff646ffd-5809-4409-a87c-39db40744d12'
+  const told = [
+    'user: Do the task.',
+    expect.stringContaining('I look. | exec({"command":"echo one"}) '),
+    expect.stringMatching(/^exec\(.*fails: [^|]* \| exec\(\{"command":"echo two"\}\) ends: two/),
+    'No such tool next.',
+  ]
+  const events: Json[] = recorded('openclaw.jsonl')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+
+  /** As OpenClaw 2026.9 makes its tables, without the columns that nobody reads. */
+  function database(spawnedBy: string | null): string {
+    const file = join(folder, 'openclaw-agent.sqlite')
+    const db = new DatabaseSync(file)
+    db.exec(`CREATE TABLE session_nodes (session_key TEXT PRIMARY KEY, spawned_by TEXT) STRICT;
+      CREATE TABLE session_windows (session_id TEXT PRIMARY KEY, session_key TEXT, created_at INTEGER,
+        updated_at INTEGER, spawned_by TEXT) STRICT;
+      CREATE TABLE transcript_events (session_id TEXT, seq INTEGER, event_json TEXT, event_zstd BLOB,
+        PRIMARY KEY (session_id, seq)) STRICT;`)
+    const times = { created_at: 1, updated_at: 2 }
+    insert(db, 'session_windows', { session_id: 'p1', session_key: 'agent:main:main', ...times })
+    insert(db, 'session_nodes', { session_key: 'agent:main:subagent:1', spawned_by: spawnedBy })
+    insert(db, 'session_windows', {
+      session_id: id,
+      session_key: 'agent:main:subagent:1',
+      ...times,
+    })
+    for (const [seq, event] of events.entries()) {
+      const text = JSON.stringify(event)
+      const packed = seq % 2 === 0 ? { event_json: text } : { event_zstd: zstdCompressSync(text) }
+      insert(db, 'transcript_events', { session_id: id, seq, ...packed })
+    }
+    insert(db, 'transcript_events', { session_id: id, seq: 99, event_zstd: Buffer.from('damaged') })
+    db.close()
+    return file
+  }
+
+  it('is read from the database of its agent, also its packed events', async () => {
+    const { said, responses } = await read(database(null), 'openclaw')
+    expect(said).toEqual({ [id]: told })
+    expect(responses[0]).toMatchObject({
+      model: { name: 'scripted', provider: 'scripted' },
+      usage: { inputTokens: 100, outputTokens: 20 },
+    })
+  })
+
+  it('belongs to the session that spawned it', async () => {
+    const { said } = await read(database('agent:main:main'), 'openclaw')
+    expect(Object.keys(said)).toEqual([`p1/${id}`])
+  })
+
+  it('is also read from the lines of older versions, without the branches that were left', async () => {
+    const branch = events.map((event) => event.id).indexOf(events.at(-1)?.parentId)
+    const left = { ...events[5], id: 'left', parentId: events[4]?.id }
+    const lines = [...events.slice(0, branch), left, ...events.slice(branch)]
+    const file = write('sessions/s.jsonl', [
+      ...lines,
+      { ...events[1], type: 'a-new-kind', id: 'n', parentId: events.at(-1)?.id },
+    ])
+    const { said, leftOut } = await read(file, 'openclaw')
+    expect(said).toEqual({ [id]: told })
+    expect(leftOut.join('\n')).toContain('an event of type a-new-kind')
   })
 })

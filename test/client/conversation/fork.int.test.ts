@@ -80,6 +80,7 @@ describe('a fork of a conversation', () => {
     for (const where of [{ text: 'cheaper' }, { text: suffix }, { tenant: 'acme', text: 'hotel' }])
       expect(await listed(where)).toEqual([own])
     expect(await listed({ tenant: 'acme' })).toEqual([own, origin])
+    expect(await listed({ tree: fork.id })).toEqual([own])
     expect(await listed({ since: '10m ago' })).toEqual([own, origin])
     expect(await listed({ until: '2020-01-01' })).toEqual([])
     expect(await listed({ longerThan: '1ms', text: 'cheaper' })).toEqual([])

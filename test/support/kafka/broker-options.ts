@@ -19,6 +19,11 @@ export type BrokerOptions = {
    * Names and passwords for SASL listeners; they work with PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512.
    */
   users?: Record<string, string>
+  /**
+   * The test kills it: it starts again sooner. On a busy machine its session can end, and then it leads no
+   * partition for a moment.
+   */
+  isKilled?: boolean
   /** Added to server.properties, or replacing values in it. */
   properties?: Record<string, string>
   /** The JVM's. */
@@ -117,7 +122,8 @@ export function serverProperties(
     'inter.broker.listener.name': 'PLAINTEXT',
     'log.dirs': logDir,
     'auto.create.topics.enable': 'false',
-    'broker.session.timeout.ms': '4000', // a killed broker waits for it when it restarts
+    // A killed broker waits for it when it restarts.
+    'broker.session.timeout.ms': options.isKilled ? '4000' : '60000',
     'broker.heartbeat.interval.ms': '500',
     'group.initial.rebalance.delay.ms': '0',
     'group.min.session.timeout.ms': '1000',

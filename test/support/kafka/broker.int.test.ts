@@ -36,7 +36,7 @@ describe('the shared broker', () => {
 describe('an own broker', () => {
   let broker: Broker
   beforeAll(async () => {
-    broker = await startBroker()
+    broker = await startBroker({ isKilled: true })
   }, brokerStartMs)
   afterAll(() => broker.stop())
 

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { patience } from '../wait-limit.ts'
 import type { Broker, BrokerOptions } from './broker-options.ts'
 import { dockerHost, startDockerBroker, whyNoDocker } from './docker-broker.ts'
 import { jarHost, startJarBroker } from './jar-broker.ts'
@@ -41,7 +42,7 @@ export async function sharedBroker(): Promise<{ bootstrapServers: string }> {
   if (given !== undefined && given !== '') return { bootstrapServers: given }
   const folder = runFolder()
   if (isFirst(folder)) startHost(folder)
-  const deadline = performance.now() + brokerStartMs
+  const deadline = performance.now() + brokerStartMs * patience()
   while (performance.now() < deadline) {
     const state = sharedState(folder)
     if (state !== undefined && 'error' in state) throw new Error(state.error)

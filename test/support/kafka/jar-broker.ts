@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { patience } from '../wait-limit.ts'
 import { kafkaJars } from './broker-jars.ts'
 import {
   type Broker,
@@ -192,7 +193,7 @@ async function startJvm({ jars, folder, options }: Place): Promise<Jvm> {
   const exited = once(shell, 'exit').then(() => shell.stdin?.destroy())
   const [pid] = (await once(shell.stdio[4] as NodeJS.ReadableStream, 'data')) as [Buffer]
   const jvm: Jvm = { pid: Number(pid), shell, exited }
-  const deadline = performance.now() + startMs
+  const deadline = performance.now() + startMs * patience()
   while (!readFileSync(log).includes('Kafka Server started', from)) {
     if (shell.exitCode !== null || performance.now() > deadline) {
       await endJvm(jvm, 'SIGKILL')

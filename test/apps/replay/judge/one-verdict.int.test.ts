@@ -85,7 +85,7 @@ describe('one trace', () => {
   it.each(corpora)('has one verdict in weir judge, in an import and live: $name', async (file) => {
     const differing: string[] = []
     for (const whole of tracesIn(file).traces) {
-      const verdict = judge(whole, given)
+      const verdict = judge({ ...whole, isImported: true }, given)
       const { step } = verdict
       // The verdict is about the first intervention, so the rest of the trace only takes time.
       const scenario = step === null ? whole : { ...whole, steps: whole.steps.slice(0, step) }

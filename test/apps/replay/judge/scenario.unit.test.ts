@@ -168,6 +168,19 @@ describe('an exported conversation', () => {
     expect(() => givenBy(['loop.identicalFailures=100000'])).toThrow() // so no run had this value
   })
 
+  it('has an unknown pace if it is an imported transcript, so a poll is a wait', () => {
+    const look = { ...call, name: 'run', rawArguments: '{"command":"gh run view 7"}' }
+    const looked = round([{ ...look, result: { status: 'ok', text: 'in_progress', reason: '' } }])
+    const differs = notDefault(madeUpSettings.policy)
+    const judged = (policy: object | null) => {
+      const rounds = Array.from({ length: 40 }, () => ({ ...looked, policy }))
+      const [scenario] = read({ conversation: 'c5', turns: [{ rounds }] })
+      return scenario && judge(scenario, givenBy([])).fired
+    }
+    expect(judged({ version: 'v', differs })).toBe(false)
+    expect(judged(null)).toBe(true) // a trace of another program states that it has no pauses
+  })
+
   it('is judged by the declarations of its tools', () => {
     const looked = {
       ...round([{ ...call, result: { status: 'ok', text: 'pending', reason: '' } }]),

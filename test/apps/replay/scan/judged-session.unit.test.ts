@@ -153,4 +153,13 @@ describe('a recorded session', () => {
     expect(judged(times(8, looking(60_000))).loops).toEqual([])
     expect(judged(times(30, looking(1))).loops).toHaveLength(1)
   })
+
+  it('without times has an unknown pace, so its polls are neither hasty nor long', () => {
+    const look = { tool: 'BashOutput', input: { bash_id: 'b1' }, text: 'status: running' }
+    const untimed = times(40, () => look)
+    expect(judged(untimed).loops).toEqual([])
+    const late = { ...look, at: Date.UTC(2026, 10, 1) }
+    expect(judged([...untimed, late, late]).loops).toEqual([])
+    expect(judged(times(12, () => failing)).loops).toMatchObject([{ round: 3 }])
+  })
 })

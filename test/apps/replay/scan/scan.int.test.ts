@@ -145,6 +145,17 @@ describe('a scan', () => {
     expect(leftOut).toEqual([])
   })
 
+  it('finds the sessions of Cline in its place, and as those of Cline in a folder that is named', async () => {
+    const session = { sessionId: 'c', agent: 'lead', messages: [] as object[] }
+    const said = (role: string, text: string) => ({ role, content: [{ type: 'text', text }] })
+    session.messages.push(said('user', 'hi'), said('assistant', 'Hello.'))
+    write('.cline/data/sessions/c/c.messages.json', [session])
+    write('.cline/data/sessions/c/c.json', [{ version: 1 }])
+    const counts = [{ agent: 'cline', sessions: 1, turns: 1 }]
+    expect((await facts()).agents).toMatchObject(counts)
+    expect((await facts({ path: home })).agents).toMatchObject(counts)
+  })
+
   it('says where it looked when it finds nothing', async () => {
     const { code, text } = await scanned({ failOn: 'loops' })
     expect(code).toBe(0)
@@ -347,7 +358,7 @@ describe('a scan', () => {
     await expect(scanned({ agent: ['vim'] })).rejects.toMatchObject({
       code: 'usage',
       message:
-        "--agent is 'vim': Weir finds the sessions of claude-code, codex, copilot, gemini-cli, opencode",
+        "--agent is 'vim': Weir finds the sessions of claude-code, cline, codex, copilot, gemini-cli, hermes, openclaw, opencode",
     })
   })
 

@@ -14,6 +14,7 @@ import { kafkaWorld } from './kafka-world.ts'
 let broker: Broker
 beforeAll(async () => {
   broker = await startBroker({
+    isKilled: true,
     listeners: { LOGIN: 'SASL_PLAINTEXT' },
     users: { alice: 'a-secret', weir: 'another-secret' },
     properties: {

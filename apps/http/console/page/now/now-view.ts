@@ -191,7 +191,7 @@ function turnsTable(
       { title: 'state', cell: stateCell },
       { title: 'since', class: 'digits', cell: ({ since }) => wholeDuration(now - since) },
       { title: 'conversation', class: 'id', cell: ({ conversation }) => linkTo(conversation) },
-      { title: 'agent', cell: ({ agent }) => agent },
+      { title: 'agent', class: 'detail', cell: ({ agent }) => agent },
       { title: 'round', class: 'digits detail', cell: ({ round }) => number(round) },
       {
         title: 'open',
