@@ -333,13 +333,15 @@ function applyOutcome(claim: ClaimInForce, outcome: Outcome, time: Milliseconds)
     const isDenied = phase.lapsed && promisesNeverRan(outcome.result.status)
     return [finishCall(turn, round, open, isDenied ? refusedAgain : outcome.result)]
   }
-  phase.lapsed ||= outcome.goesOn
+  phase.lapsed ||= outcome.goesOn === true
   const ending = endingOfReturned(phase, time >= round.expiresAt)
   if (ending !== undefined) return [finishCall(turn, round, open, ending)]
   const { declaration, lapsed } = phase
-  const returned = (phase.returned ?? 0) + 1
+  // An executor of record format 1 has no pause, and both must accept the same claims.
+  const isCounted = outcome.goesOn !== null
+  const returned = (phase.returned ?? 0) + (isCounted ? 1 : 0)
   if (returned > limits.callReturnsMax) return [finishCall(turn, round, open, givenBack(lapsed))]
-  const pauseMs = pauseAfter(returned)
+  const pauseMs = isCounted ? pauseAfter(returned) : 0
   const wait = pauseMs > 0 && { claimsAt: time + pauseMs }
   open.phase = { kind: 'ready', declaration, try: phase.try + 1, lapsed, returned, ...wait }
   return []

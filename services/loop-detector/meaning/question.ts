@@ -1,45 +1,97 @@
-// A question to a person or to another agent. The model may repeat it in other words.
+// Words for a reader: a question to a person or an agent, a task with its report, a message, a plan.
+// The model may repeat these in other words.
+//
+// QUESTION-1. A report or a message with a new name is news: a path, an address, a long number. A
+//     report on a task that goes on is news too.
+// QUESTION-2. A plan is the same in any words while its steps and its completed steps are as many.
 
+import { canonical } from '../../../shared/contract/identity/arguments.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import type { CallEvidence } from '../evidence/evidence.ts'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
+import type { CallEvidence } from '../evidence/call-evidence.ts'
 import { fingerprint } from '../evidence/fingerprint.ts'
 import { masked, withoutEchoes } from '../evidence/mask.ts'
+import { withoutNewIds } from '../evidence/stamp.ts'
 import { wordsIn } from './wording.ts'
 
-/** `words`: the beginnings of its longer words. `answer`: the key of the answer without the question. */
-export type Question = { words: string[]; answer: string }
+/**
+ * `about`: the key of the reader. `words`: the beginnings of the longer words. `answer`: the key of the
+ * answer without the question. `report`: the words of an answer that may be reworded too. `names`:
+ * those that would be news.
+ */
+export type Question = Record<'about' | 'answer', string> &
+  Record<'words' | 'report' | 'names', string[]>
 
-/** Undefined: the call asks nobody, changes something, or has a short answer, which many questions share. */
-export function questionOf({
-  tool,
-  effect,
-  failure,
-  value,
-  text,
-}: CallEvidence): Question | undefined {
-  if (!asks.test(tool) || failure !== undefined) return undefined
-  if (effect === 'changes' || effect === 'waits') return undefined
-  const asked = questionsIn(value, 0)
+/** Undefined: the call has no reader, or a short answer, which many questions share. */
+export function questionOf(call: CallEvidence): Question | undefined {
+  const { tool, effect, failure, value, text } = call
+  if (failure !== undefined || effect === 'waits' || !isObject(value)) return undefined
+  if (plans.test(tool)) return planOf(tool, value)
+  if (effect === 'changes' || !asks.test(tool)) {
+    const readers = Object.keys(value).filter((name) => reader.test(name))
+    const sent = effect === 'reads' || readers.length === 0 ? [] : textsIn(value, messageName, 0)
+    if (sent.length === 0) return undefined
+    const about = `${tool} ${readers.map((name) => canonical(value[name])).join(' ')}`
+    const answer = fingerprint('result', tool, masked(withoutNewIds(withoutEchoes(text, sent))))
+    const message = sent.join(' ')
+    return { about, answer, words: stemsIn(message), report: [], names: namesIn(message) }
+  }
+  const asked = textsIn(value, questionName, 0)
   if (asked.length === 0) return undefined
   const answer = withoutEchoes(text.replace(frame, ''), asked).trim()
-  if (answer.length < (asksPerson.test(tool) ? personMin : agentMin)) return undefined
-  const words = new Set(wordsIn(asked.join(' ')).filter((word) => word.length > 3))
-  return { words: [...words], answer: fingerprint('result', tool, masked(answer)) }
+  const isPerson = asksPerson.test(tool)
+  const isReport = !isPerson && answer.length >= reportMin && !goesOn.test(asked.join(' '))
+  if (!isReport && answer.length < (isPerson ? personMin : agentMin)) return undefined
+  const plain = masked(answer)
+  return {
+    about: tool,
+    words: stemsIn(asked.join(' ')),
+    answer: fingerprint('result', tool, plain),
+    report: isReport ? stemsIn(plain) : [],
+    names: isReport ? namesIn(plain) : [],
+  }
 }
 
+/** A plan, which counts as a report: any other words are a rewording. */
+function planOf(tool: string, value: Record<string, unknown>): Question | undefined {
+  const steps: unknown = Object.values(value).find(Array.isArray)
+  if (!Array.isArray(steps)) return undefined
+  const done = steps.filter((step) => isObject(step) && completed.has(step.status))
+  const about = `${tool} ${done.length}/${steps.length}`
+  const report = [canonical(steps) ?? '']
+  return { about, answer: tool, words: ['plan', 'steps'], report, names: [] }
+}
+
+const plans = /todo|plan/i
+const completed: ReadonlySet<unknown> = new Set(['completed', 'done'])
 const asks = /ask|question|user_?input|human|agent|task|consult|oracle|expert|advisor|delegate/i
 const asksPerson = /question|user|human|person/i
 const personMin = 8
 const agentMin = 64
+const reportMin = 24
 const questionName = /^(?:questions?|prompt|message|task|query|text|instructions?)$/i
+const messageName = /^(?:text|body|message|content|html|markdown)$/i
+const reader =
+  /^(?:to|recipients?|receiver|target|channel|room|chat|topic|email|phone|user|thread|conversation)(?:_?(?:ids?|name|number|email))?$/i
+/** Each report on such a task is about another step. */
+const goesOn = /\b(?:next|continue|go on|another|remaining|rest of)\b/i
 /** The line of a host about the agent that answered. */
 const frame = /\n+agentId: [\s\S]*$/
+const name = /[\w.@/-]*(?:\d{3}|[a-z]\d|[_/@]|[a-z][A-Z])[\w.@/-]*/g
 
-function questionsIn(value: unknown, depth: number): string[] {
+function namesIn(text: string): string[] {
+  return text.slice(0, limits.loopMaskedCharsMax).match(name) ?? []
+}
+
+function stemsIn(text: string): string[] {
+  return [...new Set(wordsIn(text).filter((word) => word.length > 3))]
+}
+
+function textsIn(value: unknown, named: RegExp, depth: number): string[] {
   if (typeof value !== 'object' || value === null || depth > 2) return []
   return Object.entries(value).flatMap(([name, member]) => {
-    if (typeof member === 'object') return questionsIn(member, depth + 1)
-    return typeof member === 'string' && questionName.test(name)
+    if (typeof member === 'object') return textsIn(member, named, depth + 1)
+    return typeof member === 'string' && named.test(name)
       ? [member.slice(0, limits.loopMaskedCharsMax)]
       : []
   })

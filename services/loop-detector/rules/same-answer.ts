@@ -14,7 +14,7 @@
 import { limits } from '../../../shared/contract/limits.ts'
 import { remember, touch } from '../../../shared/lib/recency.ts'
 import { noProgress, finding as texts } from '../../../shared/model-texts/interventions.ts'
-import type { CallEvidence } from '../evidence/evidence.ts'
+import type { CallEvidence } from '../evidence/call-evidence.ts'
 import { subjectOf } from '../evidence/subject.ts'
 import { addMatch, emptyStreak, found, type Streak, weightiest } from '../ladder.ts'
 import { isEmptyHanded } from '../meaning/empty-handed.ts'
@@ -31,32 +31,38 @@ type AnswerStreak = Streak & { rounds: number; calls: Set<string>; lines: Readon
 }
 type Streaks = Map<string, AnswerStreak>
 /**
- * The newest questions in a row with one answer. `shared`: the words that all of them have. `last`:
- * those of the newest one.
+ * The newest questions in a row with one answer or report. Its words are those that all of them have.
+ * `known`: all names.
  */
-type Asked = Streak & { answer: string; rounds: number; shared: string[]; last: string[] }
-/** `opaque`: those of tools with unknown effect. */
-type Memory = { reads: Streaks; opaque: Streaks; asked: Asked | undefined }
+type Asked = Streak & Question & { rounds: number; last: Question; known: Set<string> }
+/** `opaque`: those of tools with unknown effect. `page`: the call that opened the newest one. */
+type Memory = {
+  reads: Streaks
+  opaque: Streaks
+  page: string
+  asked: Asked | undefined
+}
 
 export const sameAnswer: Rule<Memory> = {
   name: 'same-answer',
-  version: 10,
+  version: 11,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description: 'Reworded calls keep getting the same answer.',
   firesWhen:
-    'calls in new words get one answer for the 8th time, or for the 16th if each is about another file, host or id. A question to a person or an agent in other words: the 8th. Searches without hits and without a common word, and a long answer of a tool with unknown effect: the 16th',
+    "calls in new words get one answer for the 8th time, or for the 16th if each is about another file, host or id. A question to a person, an agent's task with its report, a message to one recipient, or an open plan, in other words: the 8th. Searches without hits and without a common word, a long answer of a tool with unknown effect, and a page that refuses each address: the 16th",
   endedBy:
-    'an answer that is new in the turn, or a change; for a tool with unknown effect only the answer',
+    'an answer that is new in the turn, or a change; for a tool with unknown effect and a page only the answer. Words to a reader: any other new call, or a new name',
   sentence: 'kept rewording a call with the same result',
-  initial: () => ({ reads: new Map(), opaque: new Map(), asked: undefined }),
+  initial: () => ({ reads: new Map(), opaque: new Map(), page: '', asked: undefined }),
 
   judge(turn, { round, calls, news }, { loop }) {
     const { reads: memory, opaque } = turn
     if (news.text) memory.clear()
     if (news.answer) opaque.clear()
     const findings: Finding[] = []
-    if (turn.asked !== undefined && news.answer && !calls.some(questionOf)) turn.asked = undefined
+    if (turn.asked !== undefined && calls.some((call) => call.isNew && !questionOf(call)))
+      turn.asked = undefined
     for (const call of calls) {
       const question = questionOf(call)
       const repeated = question && countQuestion(turn, question, call, round)
@@ -64,13 +70,16 @@ export const sameAnswer: Rule<Memory> = {
         findings.push(finding(repeated, call))
         continue
       }
+      if (call.opens) turn.page = call.key
       const meaning = meaningOf(call)
       if (meaning === 'nothing') continue
-      if (meaning === 'page') {
-        const all = countCall(opaque, call.result, call, round)
+      const isLook = meaning === 'answer' && turn.page !== '' && call.answer.length >= longAnswerMin
+      if (meaning === 'page' || isLook) {
+        const seen = isLook ? { ...call, key: call.key + turn.page } : call
+        const all = countCall(opaque, call.result, seen, round)
         if (all !== undefined && all.rounds >= batchRoundsMax(loop))
           findings.push(finding(all, call, texts.refusedPage))
-        continue
+        if (!isLook) continue
       }
       const wording = meaning === 'empty' ? wordingOf(call.value) : 'fields'
       if (wording === 'statement') continue
@@ -138,27 +147,38 @@ function countWording(streak: AnswerStreak, wording: string[], call: CallEvidenc
 /** Undefined: this round is already counted. A question that differs in a third of its words is a batch. */
 function countQuestion(
   memory: Memory,
-  { words, answer }: Question,
+  question: Question,
   call: CallEvidence,
   round: number,
 ): Asked | undefined {
-  const known = memory.asked?.answer === answer ? memory.asked : undefined
-  if (known?.round === round) return undefined
-  const { last, shared } = known ?? { last: [], shared: words }
-  const isBatch = 3 * differ(words, last) <= words.length && 3 * differ(last, words) <= last.length
-  const kept = shared.filter((word) => words.includes(word))
-  const isSame = known !== undefined && kept.length >= 2
-  const asked = isSame ? known : { ...emptyStreak(), answer, rounds: 0, shared: words, last: words }
-  if (isSame && isBatch) return undefined
-  Object.assign(asked, { shared: isSame ? kept : words, last: words })
-  addMatch(asked, call)
-  asked.rounds += 1
-  memory.asked = asked
-  return asked
+  const { asked } = memory
+  if (asked?.round === round) return undefined
+  const words = question.words.filter((word) => asked?.words.includes(word))
+  const report = question.report.filter((word) => asked?.report.includes(word))
+  const isSame =
+    asked?.about === question.about &&
+    words.length >= 2 &&
+    (asked.answer === question.answer || report.length >= 2) &&
+    question.names.every((name) => asked.known.has(name))
+  const next = isSame
+    ? asked
+    : { ...emptyStreak(), ...question, rounds: 0, last: question, known: new Set(question.names) }
+  const { last } = next
+  const isEqual = question.words.every((word) => last.words.includes(word))
+  if (isSame && !differ(question.words, last.words))
+    if (!isEqual || !differ(question.report, last.report)) return undefined
+  if (isSame) Object.assign(asked, { words, report, last: question })
+  addMatch(next, call)
+  next.rounds += 1
+  memory.asked = next
+  return next
 }
 
-function differ(words: string[], others: string[]): number {
-  return words.filter((word) => !others.includes(word)).length
+/** In more than a third of the words of one of them. */
+function differ(words: string[], others: string[]): boolean {
+  const more = (some: string[], than: string[]) =>
+    3 * some.filter((word) => !than.includes(word)).length > some.length
+  return more(words, others) || more(others, words)
 }
 
 /** The first lines of an answer. */
@@ -178,12 +198,13 @@ const noLines: ReadonlySet<string> = new Set()
 function meaningOf({
   failure,
   effect,
+  opens,
   poll,
   freeText,
   answer,
 }: CallEvidence): 'nothing' | 'empty' | 'answer' | 'page' {
   if (failure !== undefined || poll) return 'nothing'
-  if (effect === 'opaque') return answer.length >= longAnswerMin ? 'page' : 'nothing'
+  if (effect === 'opaque' || opens) return answer.length >= longAnswerMin ? 'page' : 'nothing'
   if (effect !== 'reads') return 'nothing'
   if (isEmptyHanded(answer)) return 'empty'
   return answer.length >= (freeText ? shortAnswerMin : longAnswerMin) ? 'answer' : 'nothing'

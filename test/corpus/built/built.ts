@@ -1,6 +1,7 @@
 // All traces that are built from a few words.
 
 import type { Scenario } from '../../../apps/replay/judge/scenario.ts'
+import { freshLoops, freshWork } from './fresh-traces.ts'
 import { honestWork } from './honest-work.ts'
 import { hostLoops } from './host-loops.ts'
 import { hostWork } from './host-work.ts'
@@ -8,6 +9,8 @@ import { renamedLoops } from './renamed-loops.ts'
 import { renamedWork } from './renamed-work.ts'
 import { rewordedLoops } from './reworded-loops.ts'
 import { rewordedWork } from './reworded-work.ts'
+import { unseenLoops } from './unseen-loops.ts'
+import { unseenWork } from './unseen-work.ts'
 import { slowLoops, variedLoops } from './varied-loops.ts'
 
 export const built: Scenario[] = [
@@ -16,8 +19,12 @@ export const built: Scenario[] = [
   ...hostLoops,
   ...renamedLoops,
   ...rewordedLoops,
+  ...unseenLoops,
+  ...freshLoops,
   ...honestWork,
   ...hostWork,
   ...renamedWork,
   ...rewordedWork,
+  ...unseenWork,
+  ...freshWork,
 ]

@@ -271,7 +271,7 @@ function conclude(turn: Turn | undefined, message: Outcome, time: number): void 
   const { result } = message
   if (result === null) {
     claim.end = { kind: message.goesOn ? 'goes on' : 'given back', time }
-    const lapsed = before || message.goesOn
+    const lapsed = before || message.goesOn === true
     if (cancelled || time >= call.expiresAt) end(call, lapsed ? 'unknown' : never)
     else call.phase = { kind: 'ready', try: claim.try + 1, lapsed }
     return
