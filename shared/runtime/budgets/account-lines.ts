@@ -101,16 +101,11 @@ export function createAccountLines(): AccountLines {
     since: (now) => now - limits.slotsKeptMs,
     begin: () => ({ byAccount: new Map(), sweptSize: 0 }),
     apply(lines, records, context) {
-      const { byAccount } = lines
       const changed = new Set<string>()
       for (const record of records) {
         const message = budgetRecord(record, context.log)
         if (message?.type !== 'slot-reserved' && message?.type !== 'slot-settled') continue
-        const line = byAccount.get(message.account) ?? emptyLine()
-        applyToLine(line, message, record.time)
-        if (isIdle(line, record.time)) byAccount.delete(message.account)
-        else byAccount.set(message.account, line)
-        if (byAccount.size > 2 * lines.sweptSize + sweepsFrom) sweep(lines, record.time)
+        applyToLines(lines, message, record.time)
         const waiter = waiters.get(message.account)?.get(message.attempt)
         if (waiter !== undefined) waiter.behindMs ??= context.clock.now() - record.time
         changed.add(message.account)
@@ -183,7 +178,8 @@ export function createAccountLines(): AccountLines {
   ): Promise<Slot | undefined> {
     const { attempt } = request
     const id = accountId(account, await context.budgets.salt())
-    const line = followers.follow(context, await context.budgets.partitionOf(id)).state.byAccount.get(id)
+    const { state } = followers.follow(context, await context.budgets.partitionOf(id))
+    const line = state.byAccount.get(id)
     const isHeld = line !== undefined && isUnderPressure(line, context.clock.now())
     const own = { account: id, attempt }
     if (!hasLimits(given) && !isHeld) return slotOf(context, own, false)
@@ -238,11 +234,15 @@ export function createAccountLines(): AccountLines {
   }
 }
 
-/** Keeps ACCOUNT-LINES-2. */
-function sweep(lines: Lines, time: Milliseconds): void {
-  for (const [account, line] of lines.byAccount)
-    if (isIdle(line, time)) lines.byAccount.delete(account)
-  lines.sweptSize = lines.byAccount.size
+function applyToLines(lines: Lines, record: SlotReserved | SlotSettled, time: Milliseconds): void {
+  const { byAccount, sweptSize } = lines
+  const line = byAccount.get(record.account) ?? emptyLine()
+  applyToLine(line, record, time)
+  if (isIdle(line, time)) byAccount.delete(record.account)
+  else byAccount.set(record.account, line)
+  if (byAccount.size <= 2 * sweptSize + sweepsFrom) return
+  for (const [account, other] of byAccount) if (isIdle(other, time)) byAccount.delete(account)
+  lines.sweptSize = byAccount.size // keeps ACCOUNT-LINES-2
 }
 
 async function settle(context: BudgetContext, settled: SlotSettled): Promise<void> {
