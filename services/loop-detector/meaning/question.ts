@@ -9,7 +9,7 @@ import { canonical } from '../../../shared/contract/identity/arguments.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import type { CallEvidence } from '../evidence/call-evidence.ts'
-import { fingerprint } from '../evidence/fingerprint.ts'
+import { fingerprint, textHash } from '../evidence/fingerprint.ts'
 import { masked, withoutEchoes } from '../evidence/mask.ts'
 import { withoutNewIds } from '../evidence/stamp.ts'
 import { wordsIn } from './wording.ts'
@@ -32,9 +32,15 @@ export function questionOf(call: CallEvidence): Question | undefined {
     const sent = effect === 'reads' || readers.length === 0 ? [] : textsIn(value, messageName, 0)
     if (sent.length === 0) return undefined
     const about = `${tool} ${readers.map((name) => canonical(value[name])).join(' ')}`
-    const answer = fingerprint('result', tool, masked(withoutNewIds(withoutEchoes(text, sent))))
+    const answer = withoutNewIds(withoutEchoes(text, sent)).replace(/\d+/g, '#')
     const message = sent.join(' ')
-    return { about, answer, words: stemsIn(message), report: [], names: namesIn(message) }
+    return {
+      about,
+      answer: `${textHash(answer)}`,
+      words: stemsIn(message),
+      report: [],
+      names: namesIn(message),
+    }
   }
   const asked = textsIn(value, questionName, 0)
   if (asked.length === 0) return undefined
