@@ -217,7 +217,7 @@ function runTool(player: Player, task: ToolTask, recorded: TranscriptResult, end
       ...place,
       owner,
       result: resultOf(task.ordinal, recorded, ending),
-      goesOn: false,
+      goesOn: null,
     })
 }
 

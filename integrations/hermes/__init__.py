@@ -12,6 +12,7 @@ import json
 import os
 import subprocess
 import threading
+from types import SimpleNamespace as Value
 from urllib.parse import urlsplit
 
 WEIR_PACKAGE = "weir-agents@0.2.0"
@@ -88,11 +89,12 @@ class Weir:
 
     def request(self, *, request, next_call, session_id="", turn_id="", api_mode="", model="", **_):
         """Answers a request of a turn that has ended, and shows advice on calls that Hermes refused."""
-        if api_mode != "chat_completions":
-            return next_call(request)
-        messages = self.judged(request.get("messages") or [], (session_id, turn_id))
+        if api_mode == "chat_completions":
+            messages = self.judged(request.get("messages") or [], (session_id, turn_id))
+            request = {**request, "messages": messages}
         reason = self.ends.get((session_id, turn_id))
-        return next_call({**request, "messages": messages}) if reason is None else answer_with(reason, model)
+        answer = None if reason is None else answer_with(reason, model, api_mode)
+        return next_call(request) if answer is None else answer
 
     def judged(self, messages, place):
         """A call of an unknown tool, or with arguments that are no JSON, reaches no hook."""
@@ -232,11 +234,17 @@ def keep(values, key, value):
         del values[next(iter(values))]
 
 
-def answer_with(text, model):
-    from openai.types.chat import ChatCompletion  # Hermes has this package
-
-    message = {"role": "assistant", "content": text}
-    choice = {"index": 0, "finish_reason": "stop", "message": message}
-    return ChatCompletion.model_validate(
-        {"id": "weir", "object": "chat.completion", "created": 0, "model": model, "choices": [choice]}
-    )
+def answer_with(text, model, api_mode):
+    """In the form that Hermes reads in this mode. None: of a mode that is not known."""
+    answer = {"id": "weir", "model": model, "usage": None}
+    if api_mode == "anthropic_messages":
+        content = [Value(type="text", text=text)]
+        return Value(**answer, role="assistant", content=content, stop_reason="end_turn")
+    if api_mode == "codex_responses":
+        content = [Value(type="output_text", text=text)]
+        item = Value(id="msg_weir", type="message", role="assistant", status="completed", content=content)
+        return Value(**answer, output=[item], output_text=text, status="completed", error=None, incomplete_details=None)
+    if api_mode in ("chat_completions", "bedrock_converse"):
+        message = Value(role="assistant", content=text, tool_calls=None)
+        return Value(**answer, choices=[Value(index=0, finish_reason="stop", message=message)])
+    return None

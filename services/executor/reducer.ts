@@ -333,13 +333,13 @@ function applyOutcome(claim: ClaimInForce, outcome: Outcome, time: Milliseconds)
     const isDenied = phase.lapsed && promisesNeverRan(outcome.result.status)
     return [finishCall(turn, round, open, isDenied ? refusedAgain : outcome.result)]
   }
-  phase.lapsed ||= outcome.goesOn
+  phase.lapsed ||= outcome.goesOn === true
   const ending = endingOfReturned(phase, time >= round.expiresAt)
   if (ending !== undefined) return [finishCall(turn, round, open, ending)]
   const { declaration, lapsed } = phase
-  const returned = (phase.returned ?? 0) + 1
+  const returned = (phase.returned ?? 0) + (outcome.goesOn === null ? 0 : 1)
   if (returned > limits.callReturnsMax) return [finishCall(turn, round, open, givenBack(lapsed))]
-  const pauseMs = pauseAfter(returned)
+  const pauseMs = outcome.goesOn === null ? 0 : pauseAfter(returned)
   const wait = pauseMs > 0 && { claimsAt: time + pauseMs }
   open.phase = { kind: 'ready', declaration, try: phase.try + 1, lapsed, returned, ...wait }
   return []

@@ -395,7 +395,7 @@ function reported(
   call.reported = ending.status
   const { ordinal } = call
   const result = resultWith(ordinal, ending)
-  const id = { conversation, turn, round, ordinal, try: 1, owner: guestOwner, goesOn: false }
+  const id = { conversation, turn, round, ordinal, try: 1, owner: guestOwner, goesOn: null }
   return [{ to: 'tools', message: { type: 'outcome', ...id, result } }]
 }
 

@@ -11,7 +11,7 @@ import type { EvidenceRef, InterventionAction } from '../../shared/contract/mess
 import { unreachable } from '../../shared/contract/stage.ts'
 import { touch } from '../../shared/lib/recency.ts'
 import type { ShownCall } from '../../shared/model-texts/interventions.ts'
-import type { CallEvidence } from './evidence/evidence.ts'
+import type { CallEvidence } from './evidence/call-evidence.ts'
 import type { Finding } from './rule.ts'
 
 /** The memory of a repetition. */

@@ -69,8 +69,9 @@ export function sameErrorRoundsMax(
 }
 
 /**
- * For a failure that successes report. Its words may be meant otherwise, so the limit is that of an
- * error that names the differing values.
+ * For a failure that successes report, and for one service that is down or refuses the right, seen
+ * through several tools. The words may be meant otherwise, so the limit is that of an error that
+ * names the differing values.
  */
 export function reportedRoundsMax(kind: FailureKind, thresholds: LoopThresholds): number {
   return kind === 'transient' ? transientRoundsMax(thresholds) : 2 * thresholds.identicalFailures
@@ -83,36 +84,20 @@ export function schemaRoundsMax({ schemaFailures }: LoopThresholds): number {
   return 2 * schemaFailures
 }
 
-/** For one answer to different calls: rewording may be honest search for some rounds. */
+/**
+ * For one answer to different calls, for rounds in a row that bring only known calls with known
+ * results, and for one text that is written into one place. Each may be honest for some rounds.
+ */
 export function sameAnswerRoundsMax({ identicalSuccesses }: LoopThresholds): number {
   return identicalSuccesses + 3
-}
-
-/** For rounds in a row that bring only known calls with known results. */
-export function nothingNewRoundsMax(thresholds: LoopThresholds): number {
-  return sameAnswerRoundsMax(thresholds)
-}
-
-/** For one text that is written into one place. A formatter or a merge may undo it some times. */
-export function sameChangeRoundsMax(thresholds: LoopThresholds): number {
-  return sameAnswerRoundsMax(thresholds)
-}
-
-/** For calls in a row with the same words and another number, which may be an honest batch. */
-export function countingRoundsMax(thresholds: LoopThresholds): number {
-  return batchRoundsMax(thresholds)
 }
 
 /** Rounds from one message to the next for a streak in which every call and error is new. */
 export const newErrorsRounds = 3
 
-/** For one service that is down or refuses the right, seen through several tools. */
-export function sameServiceRoundsMax(kind: FailureKind, thresholds: LoopThresholds): number {
-  return kind === 'transient' ? transientRoundsMax(thresholds) : 2 * thresholds.identicalFailures
-}
-
 /**
- * For one answer to calls about different subjects, which may be a batch. Most batches are siblings
+ * For one answer to calls about different subjects, and for calls in a row with the same words and
+ * another number. Both may be a batch. Most batches are siblings
  * of one round.
  */
 export function batchRoundsMax(thresholds: LoopThresholds): number {

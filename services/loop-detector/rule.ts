@@ -10,7 +10,7 @@ import type {
   Policy,
 } from '../../shared/contract/messages.ts'
 import type { ThresholdKey } from '../../shared/contract/thresholds.ts'
-import type { RoundEvidence } from './evidence/evidence.ts'
+import type { RoundEvidence } from './evidence/call-evidence.ts'
 import type { News } from './novelty/novelty.ts'
 
 export type JudgedRound = RoundEvidence & { news: News }

@@ -1365,8 +1365,8 @@ export type Outcome = CallId & {
   owner: string
   /** its result; null: this owner did not start it and never will, or goesOn */
   result: CallResult | null
-  /** without a result: its agent began, and the turn of that agent goes on */
-  goesOn: boolean
+  /** without a result: its agent began and goes on; null: no pause follows, as in format 1 */
+  goesOn: boolean | null
 }
 
 /**

@@ -99,7 +99,9 @@ export const hostProfiles: readonly HostProfile[] = [
     name: 'cline',
     title: 'Cline',
     ...withoutRequests,
-    writesAsUser: [/^\[SYSTEM\] This run is not complete until you call one of these terminal /],
+    writesAsUser: [
+      /^(\[SYSTEM\] This run is not complete until|<hook_context source="PostToolUse") /,
+    ],
   },
   {
     name: 'gptme',

@@ -65,12 +65,12 @@ function sessionOf(sessionId: string): string {
   }
   const rounds = Array.from({ length: calls }, (_, n) => {
     const [name, input, text] = callOf(n)
-    const use = { type: 'tool_use', id: `t${n}`, name, input }
+    const use = { type: 'tool_use', id: `${sessionId} t${n}`, name, input }
     const usage = { input_tokens: 50, output_tokens: 30, cache_read_input_tokens: 20_000 + n }
-    const model = { id: `msg_${n}`, model: 'claude-sonnet-4-5', usage }
+    const model = { id: `${sessionId} msg_${n}`, model: 'claude-sonnet-4-5', usage }
     return [
       line('assistant', [{ type: 'text', text: `Step ${n}` }, use], model),
-      line('user', [{ type: 'tool_result', tool_use_id: `t${n}`, content: text }]),
+      line('user', [{ type: 'tool_result', tool_use_id: `${sessionId} t${n}`, content: text }]),
     ]
   })
   return [line('user', 'Do it.'), ...rounds.flat()].join('\n')

@@ -1,4 +1,5 @@
-// The agent file under test: seven tools of all three kinds, some of which may be repeated. Its
+// The agent file under test: nine tools of all three kinds. Some may be repeated, and two must not run
+// twice for equal values. Its
 // timeouts are short. A call whose executor was killed expires within seconds.
 
 import { writeFileSync } from 'node:fs'
@@ -16,7 +17,7 @@ export type AgentWorld = {
   toolsUrl: string
   startsFile: string
   /** Parts that begin with record format 2: an older Weir refuses them. */
-  hasLimits: boolean
+  isNewest: boolean
 }
 
 /** The first slots that killed gateways leave behind must not stop the others. */
@@ -28,7 +29,7 @@ export function writeAgent({
   providerUrl,
   toolsUrl,
   startsFile,
-  hasLimits,
+  isNewest,
 }: AgentWorld): string {
   const command = (name: string) => ({
     command: ['sh', act, name, startsFile],
@@ -46,7 +47,7 @@ export function writeAgent({
       name: 'chaos',
       baseUrl: providerUrl,
       maxOutputTokens: 1000,
-      ...(hasLimits && { limits: modelLimits }),
+      ...(isNewest && { limits: modelLimits }),
     },
     fallback: `This is the fallback of the ${contentMark}.`,
     caps: { rounds: 15, calls: 40, wallMs: 300_000 },
@@ -61,6 +62,15 @@ export function writeAgent({
       tool('index', module, true),
       tool('find', http('find'), true),
       tool('flaky', command('flaky'), false),
+      ...(isNewest
+        ? [
+            { ...tool('order', http('order'), false), once: { by: ['n'] } },
+            {
+              ...tool('transfer', command('transfer'), false),
+              once: { by: ['n'], for: '24h', within: 'tenant' },
+            },
+          ]
+        : []),
     ],
   }
   const file = join(folder, 'worker.yaml')

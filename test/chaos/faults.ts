@@ -5,8 +5,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Disturbance } from '../evidence/evidence.ts'
 import type { Broker } from '../support/kafka/broker-options.ts'
-import type { Member } from './fleet.ts'
+import type { Job, Member } from './fleet.ts'
 import { type GuardWorld, inflictOnGuard, leftOut } from './guard-faults.ts'
+import { onceGuard } from './guard-world.ts'
 import { budgetAndAmple, stopAndRelease } from './operator-faults.ts'
 import type { Fault } from './plan.ts'
 import { type UpgradeWorld, upgradeFleet } from './upgrade.ts'
@@ -83,11 +84,16 @@ async function victims(
 ): Promise<{ members: Member[]; owned: number }> {
   const owned = (await groups.owned()) ?? groups.lastOwned()
   const up = [...fleet.members].filter(
-    ({ state, name, job }) => job.kind === 'stages' && state === 'up' && (owned.get(name) ?? 0) > 0,
+    ({ state, name, job }) => isVictim(job) && state === 'up' && (owned.get(name) ?? 0) > 0,
   )
   const from = Math.floor(pick * up.length)
   const members = [...up.slice(from), ...up.slice(0, from)].slice(0, count)
   return { members, owned: members.reduce((sum, { name }) => sum + (owned.get(name) ?? 0), 0) }
+}
+
+/** Other faults strike the other guards (guard-faults.ts). */
+function isVictim(job: Job): boolean {
+  return job.kind === 'stages' || (job.kind === 'guard' && job.guard === onceGuard.name)
 }
 
 async function allOfAStage(

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import type { Disturbance, UnexpectedExit } from '../evidence/evidence.ts'
 import { environmentOf } from '../support/programs.ts'
 import { type Access, flagsOf } from './access.ts'
+import { onceGuard } from './guard-world.ts'
 
 const guardFile = fileURLToPath(new URL('guards/risk.ts', import.meta.url))
 
@@ -275,8 +276,16 @@ function argumentsOf(
     case 'front':
       return ['proxy', ...place, '--port', `${job.port}`, '--upstream', noModel]
     case 'guard':
-      return ['guard', 'run', guardFile, ...place, '--options', job.optionsFile, '--replace']
+      return [
+        ...['guard', 'run', isOnce(job.guard) ? job.guard : guardFile, ...place],
+        ...['--options', job.optionsFile, '--replace'],
+        ...(isOnce(job.guard) ? ['--mode', 'enforce'] : []),
+      ]
   }
+}
+
+function isOnce(guard: string): boolean {
+  return guard === onceGuard.name
 }
 
 function principalsOf(job: Job): string[] {
@@ -298,9 +307,9 @@ export function stagePrincipals({
   return frontPort === undefined ? stages : [...stages, 'front']
 }
 
-/** A guard's process registers itself, so it is also an operator. */
+/** A guard's process registers itself, so it is also an operator. The ends of calls are the executor's. */
 export function guardPrincipals(guard: string): string[] {
-  return [`guard.${guard}`, 'operator']
+  return [`guard.${guard}`, 'operator', ...(isOnce(guard) ? ['executor'] : [])]
 }
 
 function endOf(child: ChildProcess): Promise<void> {

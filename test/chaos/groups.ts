@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import kafkajs, { type Admin, type GroupDescription } from 'kafkajs'
 import { stageNames } from '../evidence/inboxes.ts'
-import { guardNames } from './guard-world.ts'
+import { guardNames, onceGuard } from './guard-world.ts'
 
 /** By member name (its client id): its number of partitions over all groups. */
 export type Owned = Map<string, number>
@@ -55,9 +55,10 @@ export function watchGroups(bootstrapServers: string, prefix: string): Groups {
       const answer = connected()
         .then((admin) =>
           admin.describeGroups(
-            [...stageNames, ...guardNames.map((guard) => `guard.${guard}`)].map(
-              (group) => prefix + group,
-            ),
+            [
+              ...stageNames,
+              ...[...guardNames, onceGuard.name].map((guard) => `guard.${guard}`),
+            ].map((group) => prefix + group),
           ),
         )
         .then(({ groups }) => ownedIn(groups))

@@ -31,6 +31,16 @@ export function writeGuard(folder: string, name: GuardName, version: number): st
   return file
 }
 
+/** The guard of Weir that holds equal calls apart, and its tools. Each process runs until it is killed. */
+export const onceGuard = { name: 'once', tools: ['order', 'transfer'], instances: 2 }
+
+/** Writes its options and returns their path, for `--options`. */
+export function writeOnceGuard(folder: string): string {
+  const file = join(folder, 'once.json')
+  writeFileSync(file, JSON.stringify({ tools: onceGuard.tools }))
+  return file
+}
+
 /** An operator's change, from its first attempt until the command reported success. */
 export type GuardChange = { command: string; from: number; to: number }
 

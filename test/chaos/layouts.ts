@@ -1,4 +1,5 @@
-// The processes of a fleet, by name, with the stages of each. The process `all-1` also serves guests.
+// The processes of a fleet, by name, with the stages of each. The process `all-1` also serves guests. The
+// checkers know a process by its name. It begins with `all`, or with the stage that a checker looks for.
 
 import { stageNames } from '../evidence/inboxes.ts'
 
@@ -27,8 +28,8 @@ export const wideLayout: Layout = {
 /** Two processes read each stage's inbox. */
 export const smallLayout: Layout = {
   stages: {
-    'asking-1': ['intake', 'conversation', 'guest', 'llm-gateway', 'approval'],
-    'judging-1': ['accumulator', 'validator', 'loop-detector', 'executor'],
+    'llm-gateway-conversation-1': ['intake', 'conversation', 'guest', 'llm-gateway', 'approval'],
+    'executor-validator-1': ['accumulator', 'validator', 'loop-detector', 'executor'],
     'all-1': stageNames,
   },
   fronts: ['front-1'],

@@ -158,6 +158,8 @@ function thoughts(random: Random): Block[] {
  */
 function callOf(random: Random, name: string): Block {
   const tool = random.pick(['pay', 'note', 'charge', 'look', 'index', 'find', 'flaky'] as const)
+  const once = random.fork(`once ${name}`)
+  if (once.chance(0.25)) return onceCallOf(once, name)
   const sleepMs = random.weighted([
     [55, 0],
     [28, random.between(20, 500)],
@@ -178,6 +180,15 @@ function callOf(random: Random, name: string): Block {
     JSON.stringify({ n: markOf(name), sleepMs, ...(fail ? { fail: true } : {}), risk }),
     name,
   )
+}
+
+/** Of a tool that must not run twice: few values, and some calls fail. */
+function onceCallOf(random: Random, name: string): Block {
+  const tool = random.pick(['order', 'transfer'] as const)
+  const n = markOf(tool === 'order' ? `o${random.below(3)}` : `t${random.below(40)}`)
+  const fail = random.chance(0.3)
+  const sleepMs = random.pick([0, 100, 1_500])
+  return toolUse(tool, JSON.stringify({ n, sleepMs, ...(fail ? { fail } : {}) }), name)
 }
 
 function markOf(name: string): string {

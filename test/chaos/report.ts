@@ -17,7 +17,7 @@ import {
 } from '../evidence/evidence.ts'
 import type { Inflicted } from './faults.ts'
 import { guardLines } from './guard-report.ts'
-import type { GuardChange } from './guard-world.ts'
+import { type GuardChange, onceGuard } from './guard-world.ts'
 import type { LineKind } from './log-lines.ts'
 import type { FaultKind } from './plan.ts'
 import type { ReplayResult } from './replay.ts'
@@ -89,6 +89,7 @@ function counts(all: Evidence, facts: RunFacts): string[] {
     guestLine(all, facts),
     ...guardLines(evidence, facts.guardChanges),
     approvalLine(evidence),
+    onceLine(evidence),
     stopLine(evidence),
     budgetLine(all),
     `faults (hit of planned): ${tallyFaults(facts)}`,
@@ -96,6 +97,7 @@ function counts(all: Evidence, facts: RunFacts): string[] {
       .filter(({ hit }) => !hit)
       .map(({ kind, detail }) => `  did not hit: ${kind}, ${detail}`),
     `processes started: ${facts.processStarts}, exited without a fault: ${evidence.exits?.length}`,
+    `timers were late by ${evidence.timersLateMs} ms at most, without the latest hundredth`,
     slowest(evidence),
     `seconds: ${Object.entries(facts.times)
       .map(([part, ms]) => `${part} ${(ms / 1000).toFixed(1)}`)
@@ -136,6 +138,14 @@ function approvalLine(evidence: Evidence): string {
     calls.some((one) => one.key === call && one.by === by),
   ).length
   return `calls that needed a person: ${tally(calls.map(({ outcome }) => outcome ?? 'OPEN'))}; people decided ${decisions.length} times, ${counted} of them first and in time`
+}
+
+function onceLine(evidence: Evidence): string {
+  const calls = recordsOf(evidence, 'call-finished').filter(({ message }) =>
+    onceGuard.tools.includes(message.name),
+  )
+  const denied = calls.filter(({ message }) => message.guard === onceGuard.name)
+  return `calls of tools that must not run twice: ${tally(calls.map(({ message }) => message.status))}; denied by once: ${tally(denied.map(({ message }) => message.reason.replace(/ \(.*/, '')))}`
 }
 
 function stopLine(evidence: Evidence): string {

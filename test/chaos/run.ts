@@ -25,7 +25,13 @@ import { createFleet, type Fleet, guardPrincipals, stagePrincipals } from './fle
 import { freePorts } from './free-ports.ts'
 import { type Groups, watchGroups } from './groups.ts'
 import { type GuardWorld, membersOf, startVersion } from './guard-faults.ts'
-import { createOperator, type GuardName, guardNames } from './guard-world.ts'
+import {
+  createOperator,
+  type GuardName,
+  guardNames,
+  onceGuard,
+  writeOnceGuard,
+} from './guard-world.ts'
 import { type GuestLoad, guestCaps, guestCapsCommand, startGuests } from './guests.ts'
 import { type Layout, wideLayout, withFronts } from './layouts.ts'
 import { type Load, startLoad } from './load.ts'
@@ -88,7 +94,7 @@ const jobsOf = ({ stages }: Layout): string[][] => [
   ),
   ...stageNames.map((stage) => [stage]),
   ['front'],
-  ...guardNames.map(guardPrincipals),
+  ...[...guardNames, onceGuard.name].map(guardPrincipals),
   clientPrincipals,
   ['operator'],
 ]
@@ -114,12 +120,17 @@ export async function runChaos({
   let isSound = false
   try {
     const access = signed
-      ? securedAccess({ folder, prefix, jobs: jobsOf(layout), guards: guardNames })
+      ? securedAccess({
+          folder,
+          prefix,
+          jobs: jobsOf(layout),
+          guards: [...guardNames, onceGuard.name],
+        })
       : openAccess({ prefix })
     const broker = await startBroker({ heapMiB: 512, isKilled: true, ...brokerOptions(access) })
     cleanUp.push(() => broker.stop())
     await access.grantOn(broker)
-    // An older Weir has neither limits nor trees.
+    // An older Weir has neither limits nor trees, and no `once`.
     const isNewest = !upgrades
     const provider = await startProvider(seed)
     cleanUp.push(() => provider.close())
@@ -130,7 +141,7 @@ export async function runChaos({
       providerUrl: provider.url,
       toolsUrl: toolServer.url,
       startsFile,
-      hasLimits: isNewest,
+      isNewest,
     })
     const { bootstrapServers } = broker
     const former = upgrades ? formerWeir(formerCommit) : undefined
@@ -155,6 +166,9 @@ export async function runChaos({
       fleet.add(name, { kind: 'front', port: ports[at] ?? 0 })
     const versions = new Map<GuardName, number>()
     startVersion('ledger', { fleet, folder, versions })
+    const optionsFile = writeOnceGuard(folder)
+    for (let n = 1; isNewest && n <= onceGuard.instances; n++)
+      fleet.add(`guard-once-${n}`, { kind: 'guard', guard: onceGuard.name, optionsFile })
     const waits = watchWaits({ bus: client.bus, prefix, partitions })
     cleanUp.push(() => waits.close())
     const approvers = startApprovers({ bus: client.bus, prefix, partitions, seed })

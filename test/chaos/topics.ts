@@ -13,7 +13,7 @@ import type { Committed, Logged } from '../evidence/evidence.ts'
 import { inboxes } from '../evidence/inboxes.ts'
 import { contentMark } from './content-mark.ts'
 import { decrypt, type Keys, readKeys } from './decryption.ts'
-import { guardNames } from './guard-world.ts'
+import { guardNames, onceGuard } from './guard-world.ts'
 
 const topicNames = [
   ...Object.values(inboxes),
@@ -30,7 +30,7 @@ const topicNames = [
 const keysTopic = 'conversation-keys'
 
 /** The topic of each guard. A guard that never existed has no topic. */
-const guardTopics = guardNames.map((guard) => `guard-verdicts.${guard}`)
+const guardTopics = [...guardNames, onceGuard.name].map((guard) => `guard-verdicts.${guard}`)
 
 type Place = { kafka: Kafka; prefix: string }
 type Ends = Map<string, { begin: number; end: number }>

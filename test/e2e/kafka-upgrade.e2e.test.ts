@@ -13,6 +13,7 @@ import { ownFormat, schemaIdIn, typeIn } from '../../shared/codec/codec.ts'
 import { closedFormats } from '../../shared/codec/formats.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { topicSpecs } from '../../shared/contract/retention.ts'
+import { formatInForce } from '../../shared/runtime/fleet/stored-formats.ts'
 import { readSettings } from '../../shared/settings/settings.ts'
 import { type FormerWeir, formerWeir, hasCommit, nextWeir } from '../support/former-weir.ts'
 import { until } from '../support/inbox.ts'
@@ -141,7 +142,7 @@ describe('a fleet of this version and the next one', () => {
     expect(await schemasIn('model-requests', 'attempt-started')).not.toContain(started)
 
     await kill(old.asking)
-    await until(async () => (await fleet()).format === ownFormat + 1)
+    await until(async () => (await inForce()) === ownFormat + 1)
     await until(async () => (await schemasIn('model-requests', 'attempt-started')).has(started))
     // An output without a newer part stays readable for an older process.
     expect(await schemasIn('history', 'history-entry')).not.toContain(entry)
@@ -149,7 +150,7 @@ describe('a fleet of this version and the next one', () => {
 
     const joined = up(asking)
     await joined.untilReady()
-    await until(async () => (await fleet()).format === ownFormat)
+    await until(async () => (await inForce()) === ownFormat)
     await load.answered(4)
     const fallen = await bus.ends(`${topicPrefix}model-requests`)
     await load.answered(3)
@@ -186,6 +187,11 @@ async function fleet(...flags: string[]): Promise<FleetReport> {
   const { out, errors } = await commands.run(['fleet', '--json', ...flags], { environment })
   expect(errors).toBe('')
   return JSON.parse(out) as FleetReport
+}
+
+/** Without a process, so a wait for it costs little. */
+async function inForce(): Promise<number> {
+  return (await formatInForce({ bus, topicPrefix })).format
 }
 
 /** The exit code of a question by a client of that version. */

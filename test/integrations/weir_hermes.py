@@ -4,7 +4,6 @@ import importlib.util
 import json
 import os
 import sys
-import types
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,18 +11,6 @@ from threading import Thread
 
 PLUGIN = Path(__file__).parents[2] / "integrations" / "hermes" / "__init__.py"
 
-
-class Completion:
-    """A value of the package openai, which Hermes has."""
-
-    @staticmethod
-    def model_validate(value):
-        return value["choices"][0]["message"]["content"]
-
-
-for name in ("openai", "openai.types", "openai.types.chat"):
-    sys.modules[name] = types.ModuleType(name)
-sys.modules["openai.types.chat"].ChatCompletion = Completion
 
 spec = importlib.util.spec_from_file_location("weir_for_hermes", PLUGIN)
 plugin = importlib.util.module_from_spec(spec)
@@ -85,13 +72,22 @@ MESSAGES = [
 
 def request(own, api_mode="chat_completions"):
     """The text of the last message that the model gets, or the answer of the plug-in in its place."""
-    return own["llm_execution"](
+    return text_in(own["llm_execution"](
         request={"messages": [dict(one) for one in MESSAGES]},
         next_call=lambda sent: f"the model gets: {sent['messages'][-1]['content']}",
         api_mode=api_mode,
         model="m",
         **PLACE,
-    )
+    ))
+
+
+def text_in(answer):
+    """As the transport of Hermes for the mode reads it."""
+    if isinstance(answer, str):
+        return answer
+    if hasattr(answer, "choices"):
+        return answer.choices[0].message.content
+    return (answer.output[0] if hasattr(answer, "output") else answer).content[0].text
 
 
 def line(name, value):
@@ -113,7 +109,8 @@ ANSWERS["batch"] = (200, json.dumps({"continue": False, "stopReason": "Weir ende
 own["post_tool_call"](**CALL, result="no", status="blocked")
 line("a request after the end", request(own))
 line("a call after the end", own["pre_tool_call"](**CALL)["message"])
-line("a request of another API", request(own, "anthropic_messages"))
+for mode in ("anthropic_messages", "codex_responses", "bedrock_converse", "codex_app_server"):
+    line(f"a request of {mode}", request(own, mode))
 for text in ("{", "[]", "null", '{"hookSpecificOutput": 1}'):
     ANSWERS["pre"] = (200, text)
     line(f"the answer {text}", hooks()["pre_tool_call"](**CALL)["action"])

@@ -34,7 +34,7 @@ it('visits the states that the page of numbers names', async () => {
 })
 
 it.each([
-  ['holes', [bad, bad, bad, bad]],
+  ['holes', [bad, bad, bad, bad, bad]],
   ['fixed', [ok, ok, ok]],
 ])(
   'children of a tree never pass its caps, and a further try is no further child: %s',

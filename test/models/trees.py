@@ -9,17 +9,20 @@ S = namedtuple('S', 'log calls runs started kills')
 AT_ONCE, ALL = 1, 2
 
 def fold(log, off):
-    """Grants by position. A repeated reservation of an open child is granted, and counts nothing."""
-    granted, held, ended = [], set(), 0
+    """Grants by position. A repeated reservation of an open child is granted, and counts nothing. `leave`: a try that
+    never started gives its place back, unless a further try holds the place too."""
+    granted, held, ended = [], {}, 0
     for kind, name in log:
         if kind == 'reserve':
-            if name in held and 'same' not in off: granted.append(True); continue
+            if name in held and 'same' not in off: held[name] += 1; granted.append(True); continue
             may = len(held) < AT_ONCE and ended + len(held) < ALL
             granted.append(may)
-            if may: held.add(name)
+            if may: held[name] = 1
         else:
             granted.append(None)
-            if name in held: held.remove(name); ended += 1
+            if name in held:
+                held[name] -= 1
+                if kind == 'release' or held[name] == 0: del held[name]; ended += kind == 'release'
     return granted, held, ended
 
 def steps(off, N, K):
@@ -35,8 +38,11 @@ def steps(off, N, K):
                 else: yield 'do', f'{n} reserves', to('reserved', at=len(s.log), log=s.log + (('reserve', name),))
             if phase == 'looked': yield 'do', f'{n} reserves', to('granted', log=s.log + (('reserve', name),))
             if phase == 'reserved':
-                may = fold(s.log, off)[0][at]
+                decisions = fold(s.log, off)[0]
+                may = decisions[at] if 'own' not in off else any(granted for granted, (_, one) in zip(decisions, s.log) if one == name)
                 yield 'do', f'{n} reads: {may}', to('granted' if may else 'denied')
+            if phase == 'granted' and s.kills < K:
+                yield 'fault', f'{n} is too late: its owner gives place and call back', to('claimed', tries=tries + 1, kills=s.kills + 1, log=s.log + (('leave', name),))
             if phase == 'granted': yield 'do', f'{n} starts', to('running', runs=s.runs | {n}, started=s.started | {n})
             # The child ends first; its call reports the end, then gives the place back.
             if phase == 'running' and n in s.runs: yield 'do', f'the child of {n} ends', s._replace(runs=s.runs - {n})
@@ -71,6 +77,7 @@ if __name__ == '__main__':
         check('left out: the position decides (look, then count)', off=['position'])
         check('left out: a further try has the name of the call', off=['name'], N=2, K=1)
         check('left out: a repeated reservation is granted', off=['same'], N=2, K=1)
+        check('left out: a try has the decision on its own record', off=['own'], N=3, K=1)
         check('left out: the place comes back after the report', off=['early'], N=2)
     if part in ('all', 'fixed'):
         check('three calls', N=3)

@@ -36,7 +36,6 @@ export function mutantsOf(read: (file: string) => string): Mutant[] {
     ...constants.flatMap((file) =>
       numbersIn(file, read(file), (line) => /^const \w+ = [\d_]+$/.test(line)),
     ),
-    ...sharedLimitsIn(patience, read(patience)),
     ...wordLists.flatMap((file) => wordsIn(file, read(file))),
     ...elementsIn(masks, read(masks)),
     ...elementsIn(errors, read(errors)),
@@ -58,17 +57,6 @@ function numbersIn(file: string, text: string, isWanted: (line: string) => boole
         })),
     )
   })
-}
-
-/** A limit that is that of another rule. */
-function sharedLimitsIn(file: string, text: string): Mutant[] {
-  return text
-    .split('\n')
-    .flatMap((was, index) =>
-      /^ {2}return \w+RoundsMax\(thresholds\)$/.test(was)
-        ? ['+', '-'].map((sign) => ({ file, line: index + 1, was, change: `${was} ${sign} 1` }))
-        : [],
-    )
 }
 
 /** Mutants without one word each. */

@@ -3,18 +3,27 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { filesIn, versionOf } from '../../bin/release-faults.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const version = versionOf(filesIn(root))
 
+const [, defaultBase = ''] =
+  /^ARG NODE_IMAGE=(.+)$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? []
+const base = process.env.NODE_IMAGE || defaultBase
+
 // Not `docker buildx inspect` alone: it succeeds without a daemon.
-for (const [command, reason] of [
-  ['info', 'Docker does not answer'],
-  ['buildx', 'Docker has no plug-in buildx'],
+for (const [isThere, reason] of [
+  [() => succeeds('info'), 'Docker does not answer'],
+  [() => succeeds('buildx'), 'Docker has no plug-in buildx'],
+  [
+    () => succeeds('image', 'inspect', base) || succeeds('buildx', 'imagetools', 'inspect', base),
+    `Docker has no image ${base}, and its registry gives none`,
+  ],
 ] as const)
-  if (spawnSync('docker', [command]).status !== 0) {
+  if (!isThere()) {
     console.log(`not run: the image, because ${reason}`)
     process.exit(process.argv.includes('--optional') ? 0 : 1)
   }
@@ -39,6 +48,10 @@ for (const arch of ['amd64', 'arm64']) {
   assert.equal(run('--entrypoint', 'id', image, '-u'), '1000\n')
   assert.match(run(image, 'demo'), /with Weir it ended answered/)
   console.log(`ok  ${image}: label, version, user and demo`)
+}
+
+function succeeds(...args: string[]): boolean {
+  return spawnSync('docker', args).status === 0
 }
 
 function docker(...args: string[]): string {

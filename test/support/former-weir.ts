@@ -11,6 +11,7 @@ import type { LockEntry } from '../../schemas/lock-entry.ts'
 import { knownSchemas, ownFormat } from '../../shared/codec/codec.ts'
 import { closedFormats } from '../../shared/codec/formats.ts'
 import { weirCommand } from './programs.ts'
+import { patience } from './wait-limit.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -64,7 +65,10 @@ export function nextWeir(types: readonly string[]): FormerWeir & { schemas: Map<
     join(folder, 'dist/schemas/lock.json'),
     JSON.stringify([...knownSchemas, ...entries]),
   )
-  if (ownFormat > closedFormats.length) closeFormat(join(folder, 'dist/chunks'))
+  const chunks = join(folder, 'dist/chunks')
+  if (ownFormat > closedFormats.length) closeFormat(chunks)
+  for (const [limit, ms] of Object.entries(fleetLimits()))
+    replaceInChunk(chunks, new RegExp(`${limit}: [^,]+,`), `${limit}: ${ms},`)
   return {
     program,
     schemas: new Map(entries.map(({ type, id }) => [type, id])),
@@ -72,16 +76,27 @@ export function nextWeir(types: readonly string[]): FormerWeir & { schemas: Map<
   }
 }
 
+/**
+ * A later Weir raises the format of its fleet sooner than this one. An older process that has lowered the
+ * format must join its groups within this time.
+ */
+function fleetLimits() {
+  return { fleetMembersLookMs: 1_000, fleetSettledMs: Math.ceil(10_000 * patience()) }
+}
+
 /** Adds the format of this tree to the list of the program. */
 function closeFormat(chunks: string): void {
-  const list = /(const closedFormats = \[[^\]]*)\]/
+  const line = JSON.stringify({ format: ownFormat, lastSchema, commit: '' })
+  replaceInChunk(chunks, /(const closedFormats = \[[^\]]*)\]/, `$1, ${line}]`)
+}
+
+function replaceInChunk(chunks: string, text: RegExp, by: string): void {
   const [chunk, ...others] = readdirSync(chunks)
     .map((name) => join(chunks, name))
-    .filter((file) => list.test(readFileSync(file, 'utf8')))
+    .filter((file) => text.test(readFileSync(file, 'utf8')))
   if (chunk === undefined || others.length > 0)
-    throw new Error(`not one chunk of ${chunks} has the list of closed formats`)
-  const line = JSON.stringify({ format: ownFormat, lastSchema, commit: '' })
-  writeFileSync(chunk, readFileSync(chunk, 'utf8').replace(list, `$1, ${line}]`))
+    throw new Error(`not one chunk of ${chunks} has ${text}`)
+  writeFileSync(chunk, readFileSync(chunk, 'utf8').replace(text, by))
 }
 
 const lastSchema = knownSchemas.at(-1)?.id ?? 0

@@ -1,7 +1,9 @@
 // The line that shows how to guard a host of this machine, or names the plug-in or hooks that guard it.
 
 import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { hostTitle } from '../../../shared/hosts/hosts.ts'
+import { isCheckout, shellWord } from '../../terminal/own-command.ts'
 import { installedIn } from './hook-settings.ts'
 import type { Host, HostPlaces } from './host.ts'
 import { placeOfPlugin, pluginOf } from './host-plugins.ts'
@@ -18,8 +20,14 @@ export function guardText(name: string, places: HostPlaces): string | undefined 
   const file = host && fileWithHooks(host, places)
   // The plug-in next to the hooks would judge each call twice.
   return file === undefined
-    ? `Guard ${title}: ${plugin.install}`
+    ? `Guard ${title}: ${withCheckout(plugin.install)}`
     : `${title} has Weir's hooks: ${file}`
+}
+
+/** A package has no plug-ins, so there the user inserts the path. */
+function withCheckout(command: string): string {
+  const checkout = join(import.meta.dirname, '..', '..', '..')
+  return isCheckout ? command.replaceAll('PATH_OF_WEIR', () => shellWord(checkout)) : command
 }
 
 function fileWithHooks(host: Host, places: HostPlaces): string | undefined {

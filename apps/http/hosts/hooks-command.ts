@@ -18,7 +18,7 @@ import { type HookKind, hookKinds } from '../fronts/hooks/hook-payload.ts'
 import { changedLines } from './changed-lines.ts'
 import { hasHooks, installedIn, settingsIn, withHooks, withoutHooks } from './hook-settings.ts'
 import type { Host, HostPlaces } from './host.ts'
-import { placeOfPlugin, pluginOf } from './host-plugins.ts'
+import { isOfOtherVersion, placeOfPlugin, pluginOf } from './host-plugins.ts'
 import { hostNamed, hosts } from './hosts.ts'
 import { reviewOf, versionOf } from './installed-host.ts'
 
@@ -90,7 +90,7 @@ function refusePlugin(name: string, places: HostPlaces): void {
     )
 }
 
-/** The exit code: 0 if Weir's plug-in or the hooks of this version are installed, otherwise 1. */
+/** The exit code: 0 if the plug-in or the hooks of this version are installed, otherwise 1. */
 export async function showHooks(
   name: string,
   options: HooksOptions,
@@ -102,7 +102,11 @@ export async function showHooks(
     context.out.write(
       `${printable(place)} has Weir's plug-in for ${hostTitle(name)}. Remove it: ${plugin.uninstall}\n`,
     )
-    return 0
+    if (!isOfOtherVersion(plugin, place)) return 0
+    context.out.write(
+      `This plug-in is not that of this version. Install it again: ${plugin.uninstall} && ${plugin.install}\n`,
+    )
+    return 1
   }
   if (plugin !== undefined && !hosts.some((host) => host.name === name)) {
     context.out.write(`${hostTitle(name)} has no plug-in of Weir. Install it: ${plugin.install}\n`)
@@ -239,9 +243,12 @@ async function serverText({ name }: Host, url: string): Promise<string> {
   }
 }
 
+/** A Weir on a busy machine answers within this time. */
+const markMs = 5_000
+
 /** `url`: of a hook. `foreign`: a Weir whose answers the hooks do not accept. */
 export async function serverAt(url: string): Promise<'weir' | 'foreign' | 'other' | 'none'> {
-  const answer = await markOf(url, AbortSignal.timeout(1_000)).catch(() => undefined)
+  const answer = await markOf(url, AbortSignal.timeout(markMs)).catch(() => undefined)
   if (answer === undefined) return 'none'
   const listed = objectIn(answer.text)?.hooks
   const isFront = Array.isArray(listed) && hookKinds.every((kind) => listed.includes(kind))

@@ -1,10 +1,12 @@
 // Weir's plug-ins on this machine: where a host names an installed one, and how to remove it.
 
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parse } from 'jsonc-parser'
 import { parseDocument } from 'yaml'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { isCheckout } from '../../terminal/own-command.ts'
 import type { HostPlaces } from './host.ts'
 
 export type HostPlugin = {
@@ -16,7 +18,26 @@ export type HostPlugin = {
   places(places: HostPlaces): string[]
   /** Whether the text of such a file names it. Comments name nothing. */
   isNamedIn(text: string): boolean
+  /**
+   * The copies that the host has made, by their file in `integrations`. `place`: the file that names the plug-in.
+   * Default: none, because the host loads the plug-in from its place.
+   */
+  copies?(place: string): Record<string, string[]>
 }
+
+const beside = (place: string, name: string) => join(dirname(place), name)
+
+/** Their paths. */
+function foldersIn(path: string): string[] {
+  return existsSync(path) ? readdirSync(path).map((name) => join(path, name)) : []
+}
+
+/** Of a host that keeps the plug-ins of a marketplace by their version. */
+const cached = (place: string, host: string, folder: string) => ({
+  [`${host}/hooks/hooks.json`]: foldersIn(beside(place, folder)).map((one) =>
+    join(one, 'hooks', 'hooks.json'),
+  ),
+})
 
 /** `isNamed`: in the settings, which can have comments. */
 const inJson = (isNamed: (settings: Record<string, unknown>) => boolean) => (text: string) => {
@@ -48,6 +69,7 @@ export const hostPlugins: readonly HostPlugin[] = [
       join(folder, '.claude', 'settings.json'),
       join(folder, '.claude', 'settings.local.json'),
     ],
+    copies: (place) => cached(place, 'claude-code', 'plugins/cache/weir/weir'),
     isNamedIn: inMarketplace,
   },
   {
@@ -57,6 +79,7 @@ export const hostPlugins: readonly HostPlugin[] = [
     places: ({ home, environment }) => [
       join(environment.CODEX_HOME || join(home, '.codex'), 'config.toml'),
     ],
+    copies: (place) => cached(place, 'codex', 'plugins/cache/weir/weir'),
     isNamedIn: (text) => /^\s*\[plugins\."weir@weir"\](?![^[]*^\s*enabled\s*=\s*false)/m.test(text),
   },
   {
@@ -70,6 +93,7 @@ export const hostPlugins: readonly HostPlugin[] = [
       ),
     ],
     isNamedIn: inJson(({ name }) => name === 'weir'),
+    copies: (place) => ({ 'gemini-cli/hooks/hooks.json': [beside(place, 'hooks/hooks.json')] }),
   },
   {
     host: 'copilot',
@@ -79,6 +103,22 @@ export const hostPlugins: readonly HostPlugin[] = [
       join(environment.COPILOT_HOME || join(home, '.copilot'), 'settings.json'),
     ],
     isNamedIn: inMarketplace,
+  },
+  {
+    host: 'cline',
+    install: 'cline plugin install PATH_OF_WEIR/integrations',
+    uninstall: 'cline plugin uninstall weir',
+    places: ({ home, folder, environment }) =>
+      [environment.CLINE_DIR || join(home, '.cline'), join(folder, '.cline')].flatMap((place) =>
+        foldersIn(join(place, 'plugins', '_installed', 'local')).map((one) =>
+          join(one, 'package', 'package.json'),
+        ),
+      ),
+    isNamedIn: inJson(({ name }) => name === 'weir'),
+    copies: (place) => ({
+      'weir-hooks.ts': [beside(place, 'weir-hooks.ts')],
+      'cline/weir.ts': [beside(place, 'cline/weir.ts')],
+    }),
   },
   {
     host: 'opencode',
@@ -123,6 +163,7 @@ export const hostPlugins: readonly HostPlugin[] = [
     places: ({ home, environment }) => [
       join(environment.HERMES_HOME || join(home, '.hermes'), 'config.yaml'),
     ],
+    copies: (place) => ({ 'hermes/__init__.py': [beside(place, 'plugins/weir/__init__.py')] }),
     isNamedIn: (text) => {
       const settings: unknown = parseDocument(text).toJS()
       const { plugins } = isObject(settings) ? settings : {}
@@ -142,4 +183,16 @@ export function placeOfPlugin(plugin: HostPlugin, places: HostPlaces): string | 
   return plugin
     .places(places)
     .find((path) => existsSync(path) && plugin.isNamedIn(readFileSync(path, 'utf8')))
+}
+
+const own = fileURLToPath(
+  new URL(isCheckout ? '../../../integrations' : '../../../../integrations', import.meta.url),
+)
+
+/** Whether the host has copies of a file, and none of them is that of this Weir. */
+export function isOfOtherVersion({ copies }: HostPlugin, place: string): boolean {
+  return Object.entries(copies?.(place) ?? {}).some(([name, paths]) => {
+    const texts = paths.filter((path) => existsSync(path)).map((path) => readFileSync(path, 'utf8'))
+    return texts.length > 0 && !texts.includes(readFileSync(join(own, name), 'utf8'))
+  })
 }

@@ -17,7 +17,8 @@ import { baseUrl, serverAt } from './hooks-command.ts'
 /** `dataFolder`: of the server. Default: one of this user, outside of every project. */
 export type StartOptions = { url: string; dataFolder?: string }
 
-const startMs = 30_000
+/** A busy machine needs long. The hooks that start a server wait for two minutes. */
+const startMs = 60_000
 const lookMs = 100
 /** Without requests the server ends. The next prompt starts it again. */
 const idleHours = '12'

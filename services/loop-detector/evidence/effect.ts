@@ -7,7 +7,7 @@
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { queryWord, statementEffect, withoutQueries } from '../meaning/sql.ts'
 import { isLook, isPause, sleepsFor } from '../waiting/sleep.ts'
-import { textHash } from './text-hash.ts'
+import { textHash } from './fingerprint.ts'
 
 /** `opaque`: unknown. A new successful call of it counts as a change. */
 export type Effect = 'reads' | 'changes' | 'waits' | 'opaque'
@@ -119,7 +119,7 @@ export function isVerb(word: string): boolean {
   )
 }
 
-function words(list: string): ReadonlySet<string> {
+export function words(list: string): ReadonlySet<string> {
   return new Set(list.split(' '))
 }
 
@@ -268,7 +268,8 @@ const readPrograms = words(
 /** Subcommands that only read, by the names of programs without a version. */
 const readSubcommands: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries({
-    git: 'status log diff show branch remote rev-parse ls-files ls-remote blame grep describe reflog shortlog',
+    // Staging publishes nothing: the edit was the change.
+    git: 'add stage status log diff show branch remote rev-parse ls-files ls-remote blame grep describe reflog shortlog',
     'npm yarn pnpm': 'ls list view info outdated why',
     'pip conda poetry uv apt apt-cache brew': 'show list freeze index check search policy info',
     'docker podman': 'ps images logs inspect info version stats top',

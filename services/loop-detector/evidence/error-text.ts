@@ -125,7 +125,7 @@ function bounded(line: string): string {
   return line.slice(0, limits.reasonBytesMax)
 }
 
-function namesError(text: string): boolean {
+export function namesError(text: string): boolean {
   return naming.some((pattern) => pattern.test(text))
 }
 

@@ -19,3 +19,14 @@ const hexDigits = 32
 export function fingerprint(domain: Domain, ...parts: string[]): string {
   return hash('sha256', JSON.stringify([`weir/${domain}/1`, ...parts])).slice(0, hexDigits)
 }
+
+/**
+ * FNV-1a, 32 bits, for texts of which a turn's memory holds many. It is part of no identity. A
+ * collision only delays a finding, or once in millions of turns makes one too early.
+ */
+export function textHash(text: string): number {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index += 1)
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  return hash >>> 0
+}

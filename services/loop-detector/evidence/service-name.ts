@@ -26,13 +26,5 @@ export function serviceOf(tool: string): string {
 }
 
 /** Words before the name of a service. */
-const carriers: ReadonlySet<string> = new Set([
-  '',
-  'mcp',
-  'api',
-  'tool',
-  'tools',
-  'functions',
-  'default',
-])
+const carriers: ReadonlySet<string> = new Set(' mcp api tool tools functions default'.split(' '))
 const serviceCharsMin = 2

@@ -188,3 +188,23 @@ function unstamped(text: string): string {
     .replace(epoch, (digits) => (isNow(Number(digits)) ? '<now>' : digits))
     .replace(attempt, '$1')
 }
+
+/**
+ * The answer to a new message, ticket or order without members and words named as ids, `OPS-881`,
+ * `#881`, and numbers of addresses. Counts, places, codes and states stay: they may be progress.
+ */
+export function withoutNewIds(answer: string): string {
+  return answer
+    .slice(0, limits.loopMaskedCharsMax)
+    .replace(address, (url) => url.replace(/\d+/g, '<id>'))
+    .replace(idMember, '$1<id>')
+    .replace(ticket, '<id>')
+    .replace(namedId, '$1<id>')
+}
+
+const address = /\bhttps?:\/\/[^\s"'<>]{1,300}/gi
+const idMember =
+  /("(?:\w{0,30}id|key|ts|ref|reference|receipt|(?:ticket|issue|sequence|message|confirmation|tracking)_?(?:number|no))" ?: ?)(?:"[^"]{1,120}"|\d{1,40})/gi
+const ticket = /\b[A-Z][A-Z\d]{1,9}-\d{1,12}\b|#\d{1,12}\b(?! ?(?:\/|of\b))/g
+const namedId =
+  /\b((?:id|ref(?:erence)?|receipt|ticket|issue|queued as)[ :=]{1,3})(?=\w*\d)[\w-]{1,60}\b(?! ?(?:\/|of\b))/gi

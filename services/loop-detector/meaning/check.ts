@@ -1,24 +1,18 @@
 // A run of tests, of a linter or of a compiler, in any spelling: `pytest a.py`, `python -m pytest -q a.py`.
 // Two spellings with the same targets are one check.
 
-import { programsIn } from '../evidence/effect.ts'
+import { programsIn, words } from '../evidence/effect.ts'
 
 /** Tools and programs that check something. */
-export const checkers: ReadonlySet<string> = new Set(
-  (
-    'test tests jest vitest mocha pytest tox rspec phpunit check verify validate ' +
-    'lint eslint tsc ruff mypy build compile ci'
-  ).split(' '),
+export const checkers = words(
+  'test tests jest vitest mocha pytest tox rspec phpunit check verify validate lint eslint tsc ruff mypy build compile ci',
 )
 /** Programs that start a checker. */
-const runners: ReadonlySet<string> = new Set(
-  (
-    'python npx npm yarn pnpm bun bunx deno poetry uv pipenv bundle exec run rake ' +
-    'cargo go make just gradle gradlew mvn mvnw dotnet mix swift'
-  ).split(' '),
+const runners = words(
+  'python npx npm yarn pnpm bun bunx deno poetry uv pipenv bundle exec run rake cargo go make just gradle gradlew mvn mvnw dotnet mix swift',
 )
 /** Programs that only shorten the output. */
-const filters: ReadonlySet<string> = new Set('tail head grep cat echo'.split(' '))
+const filters = words('tail head grep cat echo')
 
 /** The targets of a command that only checks: its words but for programs and options. */
 export function targetsIn(command: string): string | undefined {

@@ -6,9 +6,9 @@
 // CALL-ECHO-2. Any other tool may act on its text. Its result is an echo only if it repeats the one text
 //     of the call, and then another number is all that may differ.
 
-import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { codexResult } from '../../../shared/contract/codex-header.ts'
+import { isObject, jsonIn } from '../../../shared/lib/json/json-object.ts'
 import { commandIn, type Effect, programsIn, wordsOf } from '../evidence/effect.ts'
-import { commandOutput } from './command-output.ts'
 
 /**
  * `speech`: the call only speaks, so any two are alike. `text`: the call without its numbers, alike
@@ -45,6 +45,24 @@ export function echoOf(
     : undefined
 }
 
+/**
+ * The output of a command without the frame of its host. That is the header of Codex, a JSON object
+ * with `output`, the labelled lines of Gemini CLI, or the first lines of Cline.
+ */
+export function commandOutput(text: string): string {
+  if (text.startsWith('{"output"')) {
+    const json = jsonIn(text)
+    if (isObject(json) && typeof json.output === 'string') return json.output
+  }
+  const [, printed] = labelled.exec(text) ?? []
+  return (
+    printed?.replace(/^\(empty\)$/, '') ?? codexResult(text)?.output ?? text.replace(headed, '')
+  )
+}
+
+const labelled =
+  /^(?:Command: [\s\S]{0,1000}?\nDirectory: [^\n]{0,300}\n)?(?:Stdout|Output): ([\s\S]*?)\n(?:Stderr: \(empty\)|Process Group PGID: \d)/
+const headed = /^Command executed\.\s*Output:\n/
 const echoName = /echo/i
 const speaker = /echo|print|puts|console|say|write-|cat|true|:/i
 

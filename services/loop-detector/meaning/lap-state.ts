@@ -8,9 +8,11 @@
 //     call that starts a server on it has the answer in its own result.
 // LAP-STATE-3. A reference in arguments is its place in the newest result that has references. The
 //     words for people before or after the reference do not count.
-// LAP-STATE-4. The restarts and ages of a thing that crashes grow with each lap by themselves.
+// LAP-STATE-4. The restarts and ages of a thing that crashes grow with each lap by themselves. Of its
+//     log only the lines that name an error count.
 // LAP-STATE-5. Linear in the beginning of the text. Most texts fail the first test.
 
+import { namesError } from '../evidence/error-text.ts'
 import { randomName, randomPart, withoutRandom } from '../evidence/random-suffix.ts'
 import { mayHaveReferences, referenceIn } from './page-reference.ts'
 
@@ -61,6 +63,12 @@ export function mayHoldStates(text: string): boolean {
 /** Whether a result tells of a thing that starts again and again. */
 export function mayCrash(text: string): boolean {
   return crash.test(text.slice(0, charsMax))
+}
+
+/** A log of a thing that crashes: the lines that name an error. Undefined: the text has none. */
+export function crashIn(text: string): string | undefined {
+  const lines = text.slice(0, charsMax).split('\n').filter(namesError)
+  return lines.length > 0 ? [...new Set(lines)].join('\n') : undefined
 }
 
 /** A result without its states, and the states, which later calls of the lap may send. */

@@ -1,7 +1,8 @@
-// References of elements in the snapshot of a page: `[ref=e17]`, `[ref=s1e2]`, `uid=4_12`. Tools of
-// browsers number them again with each snapshot.
+// Pages of a browser: the address that a call opens, and the references of elements in a snapshot,
+// `[ref=e17]`, `[ref=s1e2]`, `uid=4_12`. Tools of browsers number them again with each snapshot.
 
 import { limits } from '../../../shared/contract/limits.ts'
+import { refusesCredentials } from '../evidence/failure-kind.ts'
 
 const form = String.raw`(?:(?:s\d{1,6})?e\d{1,6}|\d{1,6}_\d{1,6})`
 const inResult = new RegExp(String.raw`\b(ref|uid)=(${form})\b`, 'g')
@@ -33,3 +34,26 @@ export function withoutReferences(text: string): string {
 export function mayHaveReferences(text: string): boolean {
   return text.includes('=') && (text.includes('ref=') || text.includes('uid='))
 }
+
+/** The address that a call opens, and its host. Empty: it opens no page. `raw`: its arguments as sent. */
+export function openedAddress(tool: string, raw: string): string[] {
+  if (raw.length > charsMax) return []
+  const [, address = '', host = ''] = addressed.exec(raw) ?? []
+  return address !== '' && (opens.test(tool) || opens.test(raw)) ? [address, host] : []
+}
+
+/** Whether the page itself forbids the visit, and no policy: other addresses may not. */
+export function isRefusedPage(raw: string, error: string): boolean {
+  return (
+    addressed.test(raw.slice(0, charsMax)) &&
+    refused.test(error) &&
+    !ownRefusal.test(error) &&
+    !refusesCredentials(error)
+  )
+}
+
+const charsMax = 2_048
+const addressed = /"(?:url|uri|href|address|link|target)" ?: ?"(https?:\/\/([^\s"/?#]+)[^\s"]*)"/i
+const refused = /\b403\b|\bforbidden\b|\baccess denied\b/i
+const ownRefusal = /polic|egress|proxy|sandbox|(?:allow|white)-?list/i
+const opens = /navigat|go_?to|brows|visit|(?:^|[_"])open|"launch"/i

@@ -5,7 +5,7 @@
 
 import { canonical } from '../../../shared/contract/identity/arguments.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
-import type { CallEvidence } from '../evidence/evidence.ts'
+import type { CallEvidence } from '../evidence/call-evidence.ts'
 
 /** The first call on a place. `rest`: its tool and other arguments. */
 export type Place = { rest: string; x: number; y: number; key: string; result: string }

@@ -1,94 +1,108 @@
-// A task for another agent or a question to a person, and its answer. The model may repeat the task or
-// question, in the same words or in others.
+// Words for a reader: a question to a person or an agent, a task with its report, a message, a plan.
+// The model may repeat these in other words.
+//
+// QUESTION-1. A report or a message with a new name is news: a path, an address, a long number. A
+//     report on a task that goes on is news too.
+// QUESTION-2. A plan is the same in any words while its steps and its completed steps are as many.
 
+import { canonical } from '../../../shared/contract/identity/arguments.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
-import { wordsOf } from '../evidence/effect.ts'
-import type { CallEvidence } from '../evidence/evidence.ts'
-import { fingerprint } from '../evidence/fingerprint.ts'
+import type { CallEvidence } from '../evidence/call-evidence.ts'
+import { fingerprint, textHash } from '../evidence/fingerprint.ts'
 import { masked, withoutEchoes } from '../evidence/mask.ts'
-import { withoutNewIds } from '../evidence/new-ids.ts'
-import { withoutStamps } from '../evidence/stamp.ts'
+import { withoutNewIds } from '../evidence/stamp.ts'
 import { wordsIn } from './wording.ts'
 
 /**
- * `task`: the key of a task for an agent, without stamps. Undefined: no agent starts. `words`: the
- * beginnings of its longer words. `answer`: the key of the answer without the question. Undefined: it is short,
- * so many questions share it. `report`: the same answer for people.
+ * `about`: the key of the reader. `words`: the beginnings of the longer words. `answer`: the key of the
+ * answer without the question. `report`: the words of an answer that may be reworded too. `names`:
+ * those that would be news.
  */
-export type Question = {
-  task: string | undefined
-  words: string[]
-  answer: string | undefined
-  report: string
-}
+export type Question = Record<'about' | 'answer', string> &
+  Record<'words' | 'report' | 'names', string[]>
 
-/** Undefined: the call asks nobody, or changes something. */
+/** Undefined: the call has no reader, or a short answer, which many questions share. */
 export function questionOf(call: CallEvidence): Question | undefined {
   const { tool, effect, failure, value, text } = call
-  if (effect === 'changes' || effect === 'waits' || call.isDenied) return undefined
-  const isTask = isObject(value) && Object.keys(value).join() === 'task'
-  if (!isTask && !asks.test(tool)) return undefined
-  const asked = questionsIn(value, 0)
+  if (failure !== undefined || effect === 'waits' || !isObject(value)) return undefined
+  if (plans.test(tool)) return planOf(tool, value)
+  if (effect === 'changes' || !asks.test(tool)) {
+    const readers = Object.keys(value).filter((name) => reader.test(name))
+    const sent = effect === 'reads' || readers.length === 0 ? [] : textsIn(value, messageName, 0)
+    if (sent.length === 0) return undefined
+    const about = `${tool} ${readers.map((name) => canonical(value[name])).join(' ')}`
+    const answer = withoutNewIds(withoutEchoes(text, sent)).replace(/\d+/g, '#')
+    const message = sent.join(' ')
+    return {
+      about,
+      answer: `${textHash(answer)}`,
+      words: stemsIn(message),
+      report: [],
+      names: namesIn(message),
+    }
+  }
+  const asked = questionsIn(value)
   if (asked.length === 0) return undefined
-  const report = reportIn(text, asked)
-  const isShort = report.length < (asksPerson.test(tool) ? personMin : agentMin)
-  const words = new Set(wordsIn(asked.join(' ')).filter((word) => word.length > 3))
-  const isAgent = effect === 'opaque' && (isTask || startsAgent.test(tool))
+  const answer = withoutEchoes(text.replace(frame, ''), asked).trim()
+  const isPerson = asksPerson.test(tool)
+  const isReport = !isPerson && answer.length >= reportMin && !goesOn.test(asked.join(' '))
+  if (!isReport && answer.length < (isPerson ? personMin : agentMin)) return undefined
+  const plain = masked(answer)
   return {
-    task: isAgent
-      ? fingerprint('arguments', tool, withoutStamps(asked) ?? asked.join())
-      : undefined,
-    words: [...words],
-    answer: isShort || failure !== undefined ? undefined : fingerprint('result', tool, report),
-    report,
+    about: tool,
+    words: stemsIn(asked.join(' ')),
+    answer: fingerprint('result', tool, plain),
+    report: isReport ? stemsIn(plain) : [],
+    names: isReport ? namesIn(plain) : [],
   }
 }
 
-/** The text without the question and the ids of its agent. */
-export function reportIn(text: string, asked: string[] = []): string {
-  return masked(withoutNewIds(withoutEchoes(text.replace(frame, ''), asked))).trim()
+/** A plan, which counts as a report: any other words are a rewording. */
+function planOf(tool: string, value: Record<string, unknown>): Question | undefined {
+  const steps: unknown = Object.values(value).find(Array.isArray)
+  if (!Array.isArray(steps)) return undefined
+  const done = steps.filter((step) => isObject(step) && completed.has(step.status))
+  const about = `${tool} ${done.length}/${steps.length}`
+  const report = [canonical(steps) ?? '']
+  return { about, answer: tool, words: ['plan', 'steps'], report, names: [] }
 }
 
-/** The words of a report: names, paths and numbers as a whole, the beginnings of the others. */
-export function wordsOfReport(report: string): { facts: string[]; words: string[] } {
-  const facts = report.match(fact) ?? []
-  return { facts, words: wordsIn(report).filter((word) => word.length > 3) }
-}
-
-/** The id of the agent that goes on after this call. Undefined: none does, or the result has no id. */
-export function agentStarted({ tool, effect, failure, text }: CallEvidence): string | undefined {
-  if (effect !== 'opaque' || failure !== undefined || !startsAgent.test(tool)) return undefined
-  const head = text.slice(0, headChars)
-  return goesOn.test(head) ? agentId.exec(head)?.[1] : undefined
-}
-
-/** Whether the call looks at an agent, by the name of its tool or of its argument. */
-export function looksAtAgent({ tool, raw }: Pick<CallEvidence, 'tool' | 'raw'>): boolean {
-  return wordsOf(tool).some((word) => agentWord.test(word)) || argumentOfAgent.test(raw)
-}
-
+const plans = /todo|plan/i
+const completed: ReadonlySet<unknown> = new Set(['completed', 'done'])
 const asks = /ask|question|user_?input|human|agent|task|consult|oracle|expert|advisor|delegate/i
 const asksPerson = /question|user|human|person/i
-const startsAgent = /agent|^task$|delegate|spawn/i
 const personMin = 8
 const agentMin = 64
-const headChars = 512
-const goesOn = /async|in the background|launched|^\s*\{"agent_?id"/i
-const agentId = /agent_?id["']?[:=]? ?["']?([\w-]{4,64})/i
-const agentWord = /^(?:sub)?agents?$/
-const argumentOfAgent = /"(?:sub_?)?agent_?ids?"/i
+const reportMin = 24
 const questionName = /^(?:questions?|prompt|message|task|query|text|instructions?)$/i
+const messageName = /^(?:text|body|message|content|html|markdown)$/i
+const reader =
+  /^(?:to|recipients?|receiver|target|channel|room|chat|topic|email|phone|user|thread|conversation)(?:_?(?:ids?|name|number|email))?$/i
+/** Each report on such a task is about another step. */
+const goesOn = /\b(?:next|continue|go on|another|remaining|rest of)\b/i
 /** The lines of a host about the agent that answered. */
-const frame = /\n+agentId: [\s\S]*$|\b(?:task|session)_id: \S+/g
-/** A word with a digit, an inner sign or an inner capital. */
-const fact = /[\w/@#~-]*(?:\d|\w[./:@_\\](?=\w)|[a-z](?=[A-Z]))[\w./:@#\\-]*/g
+export const frame = /\n+agentId: [\s\S]*$|\b(?:task|session)_id: \S+/g
+const name = /[\w.@/-]*(?:\d{3}|[a-z]\d|[_/@]|[a-z][A-Z])[\w.@/-]*/g
 
-function questionsIn(value: unknown, depth: number): string[] {
+function namesIn(text: string): string[] {
+  return text.slice(0, limits.loopMaskedCharsMax).match(name) ?? []
+}
+
+function stemsIn(text: string): string[] {
+  return [...new Set(wordsIn(text).filter((word) => word.length > 3))]
+}
+
+/** The texts of a question or task among the arguments. */
+export function questionsIn(value: unknown): string[] {
+  return textsIn(value, questionName, 0)
+}
+
+function textsIn(value: unknown, named: RegExp, depth: number): string[] {
   if (typeof value !== 'object' || value === null || depth > 2) return []
   return Object.entries(value).flatMap(([name, member]) => {
-    if (typeof member === 'object') return questionsIn(member, depth + 1)
-    return typeof member === 'string' && questionName.test(name)
+    if (typeof member === 'object') return textsIn(member, named, depth + 1)
+    return typeof member === 'string' && named.test(name)
       ? [member.slice(0, limits.loopMaskedCharsMax)]
       : []
   })

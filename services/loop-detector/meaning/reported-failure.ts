@@ -7,10 +7,18 @@
 // REPORTED-FAILURE-3. Linear in the beginning of the answer. Most answers fail the first test.
 
 import { isObject, jsonIn } from '../../../shared/lib/json/json-object.ts'
-import { commandIn, type Effect, isShell, isStatusTool, wordsOf } from '../evidence/effect.ts'
+import {
+  commandIn,
+  type Effect,
+  isShell,
+  isStatusTool,
+  words,
+  wordsOf,
+} from '../evidence/effect.ts'
 import { type FailureKind, failureKindOf, tellingLines } from '../evidence/failure-kind.ts'
 import { sourceOf } from '../waiting/source.ts'
 import { namesThing } from '../waiting/waiting.ts'
+import { checkers } from './check.ts'
 
 /** `error`: the words that state the failure, for its key. */
 export type ReportedFailure = { kind: FailureKind; error: string }
@@ -22,12 +30,12 @@ export function reportedFailure(
   { effect, text }: { effect: Effect; text: string },
 ): ReportedFailure | undefined {
   if (text.length > reportCharsMax || !hint.test(text)) return undefined
-  const words = wordsOf(tool)
-  const command = isShell(words) ? commandIn(value) : undefined
+  const named = wordsOf(tool)
+  const command = isShell(named) ? commandIn(value) : undefined
   const stated = statedIn(text.trim(), command !== undefined)
   if (stated === undefined) return undefined
   if (command === undefined) {
-    if (words.some((word) => checks.has(word)) || isStatusTool(tool)) return undefined
+    if (named.some((word) => checks.has(word)) || isStatusTool(tool)) return undefined
     if (effect === 'reads' && sourceOf(tool, value, text) !== 'thing') return undefined
     // The status alone may be that of the thing.
     if (
@@ -50,12 +58,10 @@ const reportCharsMax = 512
 const hint =
   /error|fail|den(?:ied|y)|exhaust|exceeded|refuse|reject|forbid|unauthori|block|suspend|false|\b[45]\d\d\b|sh: |exit/i
 /** Tools and programs whose answer is the state of something, with any words. */
-const checks: ReadonlySet<string> = new Set(
-  (
-    'test tests jest vitest pytest check verify validate lint eslint tsc ruff mypy build compile ci ' +
-    'log logs tail cat read cmp diff nc is-active'
-  ).split(' '),
-)
+const checks: ReadonlySet<string> = new Set([
+  ...checkers,
+  ...words('log logs tail cat read cmp diff nc is-active'),
+])
 /** `npx tsc`, `python3 -m pytest`, `cd app && npm run lint` */
 const program = /(?:^|&&|;) *((?:[\w.=/-]+ +){0,3}[\w.=/-]+)/g
 

@@ -3,8 +3,8 @@
 
 import { cleanPath, namesPath } from '../../../shared/contract/identity/arguments.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
+import type { CallEvidence } from '../evidence/call-evidence.ts'
 import { commandIn, isShell, programsIn, wordsOf } from '../evidence/effect.ts'
-import type { CallEvidence } from '../evidence/evidence.ts'
 
 /** Undefined: the call writes no such text, or it failed. */
 export function placeOfChange({
@@ -20,13 +20,20 @@ export function placeOfChange({
   if (command !== undefined && isShell(wordsOf(tool))) return targetOf(command)
   let place: string | undefined
   let hasText = false
-  for (const [name, member] of Object.entries(value)) {
+  for (const [name, member] of membersIn(value)) {
     if (typeof member !== 'string' || member === '') continue
     if (member.startsWith('*** Begin Patch')) return placeOfPatch(member)
     if (writtenName.test(name)) hasText = true
     else if (namesPath(name) || placeName.test(name)) place ??= cleanPath(member)
   }
   return hasText ? place : undefined
+}
+
+/** The members, and those of a member that is an object: `{"action":"add","job":{"name":"x"}}`. */
+function membersIn(value: Record<string, unknown>): [string, unknown][] {
+  return Object.entries(value).flatMap(([name, member]): [string, unknown][] =>
+    isObject(member) ? Object.entries(member) : [[name, member]],
+  )
 }
 
 /** The files of a patch of Codex. Undefined: it only deletes. */
@@ -38,7 +45,8 @@ function placeOfPatch(patch: string): string | undefined {
 const patched = /^\*{3} (?:Update|Add) File: (\S{1,256})/gm
 const writtenName =
   /^(?:contents?|text|body|new_?(?:str|string|text|source|content|value)|insert_?text|patch|diff|code(?:_?edit)?|source|replacement|value|html|markdown|lines?)$/i
-const placeName = /^(?:page|document|doc|sheet|cell|notebook|key|title|note)(?:_?(?:id|name))?$/i
+const placeName =
+  /^(?:page|document|doc|sheet|cell|notebook|key|title|name|note)(?:_?(?:id|name))?$/i
 
 /** Of a command that writes its own words into one file, and otherwise only reads. */
 function targetOf(command: string): string | undefined {

@@ -13,12 +13,12 @@
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { remember, touch } from '../../../shared/lib/recency.ts'
+import type { CallEvidence } from '../evidence/call-evidence.ts'
 import { isShell, wordsOf } from '../evidence/effect.ts'
-import type { CallEvidence } from '../evidence/evidence.ts'
+import { textHash } from '../evidence/fingerprint.ts'
 import { masked } from '../evidence/mask.ts'
 import { withoutRandom } from '../evidence/random-suffix.ts'
 import { withoutStamps } from '../evidence/stamp.ts'
-import { textHash } from '../evidence/text-hash.ts'
 import { isScroll } from '../meaning/step.ts'
 import { addPieces, viewOf } from './pieces.ts'
 
@@ -102,11 +102,14 @@ export function newsOf(novelty: Novelty, calls: CallEvidence[]): News {
       news.answer = true
       if (sight === 'none') news.piece = true
     }
+    // A page that refuses each address.
+    const isRefusal = call.opens && !isNewText && call.answer.length >= refusalMin
     // The same error for other arguments is no news. The same answer may be: two questions can have
     // one answer.
-    if (call.failure === undefined ? isNewOutcome && !isScroll(call) : isNewText)
+    if (call.failure === undefined ? isNewOutcome && !isScroll(call) && !isRefusal : isNewText)
       news.outcome = true
-    if (call.failure !== undefined || call.reported !== undefined || call.poll) continue
+    if (call.failure !== undefined || call.reported !== undefined || call.poll || isRefusal)
+      continue
     if (sight === 'old' && call.effect === 'changes') continue
     const isNewCall = remember(novelty.calls, call.key, limits.loopSeenMax)
     const isNewChange =
@@ -118,6 +121,9 @@ export function newsOf(novelty: Novelty, calls: CallEvidence[]): News {
   if (news.change) news.text = true
   return news
 }
+
+/** A shorter answer acknowledges. */
+const refusalMin = 64
 
 /** `known`: a known call, or a known answer to a call with another subject. */
 function sightOf(novelty: Novelty, call: CallEvidence): 'none' | 'new' | 'old' | 'known' {

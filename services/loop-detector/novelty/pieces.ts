@@ -7,11 +7,11 @@
 import { limits } from '../../../shared/contract/limits.ts'
 import { jsonIn } from '../../../shared/lib/json/json-object.ts'
 import { remember } from '../../../shared/lib/recency.ts'
+import type { CallEvidence } from '../evidence/call-evidence.ts'
 import { commandIn, isShell, wordsOf } from '../evidence/effect.ts'
-import type { CallEvidence } from '../evidence/evidence.ts'
+import { textHash } from '../evidence/fingerprint.ts'
 import { masked } from '../evidence/mask.ts'
 import { subjectOf } from '../evidence/subject.ts'
-import { textHash } from '../evidence/text-hash.ts'
 import { targetsIn } from '../meaning/check.ts'
 import { isScroll } from '../meaning/step.ts'
 

@@ -19,11 +19,13 @@ import {
   type ShownCall,
   finding as texts,
 } from '../../../shared/model-texts/interventions.ts'
-import { type CallEvidence, isWaiting } from '../evidence/evidence.ts'
+import type { CallEvidence } from '../evidence/call-evidence.ts'
+import { isWaiting } from '../evidence/evidence.ts'
 import { fingerprint } from '../evidence/fingerprint.ts'
 import { masked } from '../evidence/mask.ts'
 import { found } from '../ladder.ts'
 import {
+  crashIn,
   mayCrash,
   mayHoldStates,
   type Page,
@@ -60,6 +62,8 @@ type Memory = {
   states: Map<string, number>
   page: Page
   count: number
+  /** The newest round in which a thing crashed. */
+  crashedAt: number
 }
 
 /** The action of the cycles of one length. */
@@ -67,12 +71,12 @@ type Ladder = { action: InterventionAction | 'none' }
 
 export const cycle: Rule<Memory> = {
   name: 'cycle',
-  version: 7,
+  version: 8,
   kind: 'tool_loop',
   thresholds: ['loop.cycleLaps'],
   description: 'Rounds come back in the same order, with the same results.',
   firesWhen:
-    '2 to 12 rounds come in the same order with the same results, for the 3rd lap. States, codes, nonces, chosen ports, random hosts, signatures, and the restarts and ages of a thing that crashes may differ',
+    '2 to 12 rounds come in the same order with the same results, for the 3rd lap. States, codes, nonces, chosen ports, random hosts, signatures, the restarts and ages of a thing that crashes, and the lines of its log that name no error may differ',
   endedBy: 'a round that breaks the order, after which laps count again',
   sentence: 'went round in a circle',
   initial: () => ({
@@ -82,6 +86,7 @@ export const cycle: Rule<Memory> = {
     states: new Map(),
     page: { references: [], round: 0 },
     count: 0,
+    crashedAt: Number.NEGATIVE_INFINITY,
   }),
 
   judge(memory, { calls, print: whole }, { loop }) {
@@ -161,7 +166,7 @@ function printOf(
   calls: CallEvidence[],
   whole: string,
 ): { print: string; statesFrom: number } {
-  const { states, page, count } = memory
+  const { states, page, count, crashedAt } = memory
   for (const [state, round] of states) {
     if (round > count - 2 * periodMax) break
     states.delete(state)
@@ -169,6 +174,7 @@ function printOf(
   const mayDiffer = calls.some(
     ({ raw, text }) =>
       states.size > 0 ||
+      crashedAt > 0 ||
       page.references.length > 0 ||
       mayHoldStates(raw) ||
       mayHoldStates(text) ||
@@ -177,8 +183,10 @@ function printOf(
   if (!mayDiffer) return { print: whole, statesFrom: Number.POSITIVE_INFINITY }
   let statesFrom = Number.POSITIVE_INFINITY
   const given: string[] = []
+  if (calls.some(({ text }) => mayCrash(text))) memory.crashedAt = count
+  const crashes = count - memory.crashedAt < 2 * periodMax
   const prints = calls.map(({ tool, raw, text, failure, outcome }) => {
-    const result = withoutStates(text)
+    const result = withoutStates((crashes && !mayCrash(text) && crashIn(text)) || text)
     const own = failure === undefined ? result.states : []
     const sent = withoutSentStates(raw, states, { own, page })
     given.push(...result.states)

@@ -3,7 +3,7 @@
 //
 // IDENTICAL-FAILURE-1. Rounds are counted, not calls. Other rounds in between make no difference.
 // IDENTICAL-FAILURE-2. A success of the same operation or a real change ends a streak, other
-//     successes do not. Any success of the tool ends one of wrong shapes.
+//     successes do not. Any success of the tool ends one of wrong shapes, but for programs.
 // IDENTICAL-FAILURE-3. Transient failures are counted separately, with a higher limit.
 // IDENTICAL-FAILURE-4. After the nudge a streak climbs only where a call or its masked error, but
 //     for names of arguments, occurs again. Otherwise each third round is nudged again.
@@ -11,15 +11,21 @@
 //     (service-name.ts). A success of any tool of a service that their names state ends it.
 
 import { limits } from '../../../shared/contract/limits.ts'
-import type { LoopThresholds } from '../../../shared/contract/messages.ts'
 import { remember } from '../../../shared/lib/recency.ts'
 import { identicalFailure as textOf } from '../../../shared/model-texts/interventions.ts'
-import type { CallEvidence, Failure } from '../evidence/evidence.ts'
-import { type CountedStreak, climb, counted, found, roundsText, weightiest } from '../ladder.ts'
+import type { CallEvidence, Failure } from '../evidence/call-evidence.ts'
+import {
+  type CountedStreak,
+  climb,
+  counted,
+  found as finding,
+  roundsText,
+  weightiest,
+} from '../ladder.ts'
 import {
   newErrorsRounds,
+  reportedRoundsMax,
   sameErrorRoundsMax,
-  sameServiceRoundsMax,
   transientRoundsMax,
 } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
@@ -51,12 +57,12 @@ type Memory = { byArguments: Streaks; byError: Streaks; byService: Streaks }
 
 export const identicalFailure: Rule<Memory> = {
   name: 'identical-failure',
-  version: 3,
+  version: 4,
   kind: 'tool_loop',
   thresholds: ['loop.identicalFailures'],
   description: 'The same call keeps failing, or different calls keep failing in the same way.',
   firesWhen:
-    'the same call fails for the 3rd time, or different calls fail alike. Wrong shape, no right or unknown tool: the 3rd time. Other errors: the 4th. Errors that name the differing values, and failed lookups: the 6th. Errors that may clear by themselves: the 10th. One service that refuses the right through several tools: the 6th; one that is down: the 10th',
+    'the same call fails for the 3rd time, or different calls fail alike. Wrong shape, no right or unknown tool: the 3rd time. Other errors: the 4th. Errors that name the differing values, and failed lookups and refused pages: the 6th. Errors that may clear by themselves: the 10th. One service that refuses the right through several tools: the 6th; one that is down: the 10th',
   endedBy: 'a success of the same operation, or a new change',
   sentence: 'kept making the same failing call',
   initial: () => ({ byArguments: new Map(), byError: new Map(), byService: new Map() }),
@@ -70,17 +76,41 @@ export const identicalFailure: Rule<Memory> = {
     for (const call of calls) if (call.failure === undefined) onSuccess(memory, call)
     const findings: Finding[] = []
     for (const call of calls) {
-      const { failure } = call
+      const { tool, shown, failure } = call
       if (failure === undefined) continue
-      if (count(memory.byArguments, call.key, call, failure))
-        findings.push(...byArguments(memory, call, failure, loop))
-      if (failure.key !== undefined && count(memory.byError, failure.key, call, failure))
-        findings.push(...byError(memory, call, failure, failure.key, loop))
-      if (
-        failure.service !== undefined &&
-        count(memory.byService, failure.service.key, call, failure)
-      )
-        findings.push(...byService(memory, failure, failure.service.key, loop))
+      const { kind, reason, key, service } = failure
+      const label = `${tool}(${shown.arguments})`
+      const same = count(memory.byArguments, call.key, call, failure)
+      if (same !== undefined) {
+        const isFirm = kind !== 'transient' && same.firmRounds >= loop.identicalFailures
+        if (isFirm || same.rounds >= transientRoundsMax(loop))
+          findings.push(
+            ...found(
+              same,
+              label,
+              `${label} failed in ${roundsText(same.rounds)}, last with: ${reason}`,
+            ),
+          )
+      }
+      const alike = key && count(memory.byError, key, call, failure)
+      if (alike && alike.rounds >= sameErrorRoundsMax(kind, alike.namesValues, loop))
+        findings.push(
+          ...found(
+            alike,
+            `${tool}: ${reason}`,
+            `${tool} failed in the same way in ${roundsText(alike.rounds)}: ${reason}`,
+          ),
+        )
+      const down = service && count(memory.byService, service.key, call, failure)
+      // A streak of one operation is that of the error.
+      if (down && down.operations.size > 1 && down.rounds >= reportedRoundsMax(kind, loop))
+        findings.push(
+          ...found(
+            down,
+            reason,
+            `${down.operations.size} tools or programs failed alike in ${roundsText(down.rounds)}: ${reason}`,
+          ),
+        )
     }
     return weightiest(findings)
   },
@@ -90,20 +120,28 @@ function onSuccess(
   { byArguments, byError, byService }: Memory,
   { key, tool, service, operation }: CallEvidence,
 ): void {
+  // The output of a program says nothing about the shape of the shell's arguments.
+  const isShaped = (streak: FailureStreak) =>
+    streak.kind === 'shape' &&
+    streak.tool === tool &&
+    ![...streak.operations].some((one) => one.startsWith(`${tool} `))
   byArguments.delete(key)
-  for (const [other, streak] of byArguments)
-    if (streak.kind === 'shape' && streak.tool === tool) byArguments.delete(other)
+  for (const [other, streak] of byArguments) if (isShaped(streak)) byArguments.delete(other)
   for (const [other, streak] of byError) {
-    if (streak.operations.has(operation) || (streak.kind === 'shape' && streak.tool === tool))
-      byError.delete(other)
+    if (streak.operations.has(operation) || isShaped(streak)) byError.delete(other)
   }
   for (const [other, streak] of byService)
     if (streak.operations.has(operation) || (service !== '' && streak.service === service))
       byService.delete(other)
 }
 
-/** False: a sibling already counts for this round. */
-function count(streaks: Streaks, key: string, call: CallEvidence, failure: Failure): boolean {
+/** Undefined: a sibling already counts for this round. */
+function count(
+  streaks: Streaks,
+  key: string,
+  call: CallEvidence,
+  failure: Failure,
+): FailureStreak | undefined {
   const { tool, operation } = call
   const streak = counted(streaks, key, call, () => ({
     tool,
@@ -117,7 +155,7 @@ function count(streaks: Streaks, key: string, call: CallEvidence, failure: Failu
     recurs: false,
     roundsAtLast: 0,
   }))
-  if (streak === undefined) return false
+  if (streak === undefined) return undefined
   if (failure.kind !== 'transient') streak.firmRounds += 1
   if (failure.echoed !== streak.echoed) streak.namesValues = true
   remember(streak.operations, operation, limits.loopStreaksMax)
@@ -125,75 +163,15 @@ function count(streaks: Streaks, key: string, call: CallEvidence, failure: Failu
   const isNewError = remember(streak.known, `${failure.whole}`, limits.loopStreaksMax)
   streak.recurs = !isNewCall || !isNewError
   Object.assign(streak, { tool, kind: failure.kind, echoed: failure.echoed })
-  return true
-}
-
-function byArguments(
-  memory: Memory,
-  call: CallEvidence,
-  failure: Failure,
-  loop: LoopThresholds,
-): Finding[] {
-  const streak = memory.byArguments.get(call.key)
-  if (streak === undefined) return []
-  const isFirm = failure.kind !== 'transient' && streak.firmRounds >= loop.identicalFailures
-  if (!isFirm && streak.rounds < transientRoundsMax(loop)) return []
-  const label = `${call.tool}(${call.shown.arguments})`
-  return findings(
-    streak,
-    label,
-    `${label} failed in ${roundsText(streak.rounds)}, last with: ${failure.reason}`,
-  )
-}
-
-function byError(
-  memory: Memory,
-  call: CallEvidence,
-  failure: Failure,
-  key: string,
-  loop: LoopThresholds,
-): Finding[] {
-  const streak = memory.byError.get(key)
-  if (
-    streak === undefined ||
-    streak.rounds < sameErrorRoundsMax(failure.kind, streak.namesValues, loop)
-  )
-    return []
-  const label = `${call.tool}: ${failure.reason}`
-  return findings(
-    streak,
-    label,
-    `${call.tool} failed in the same way in ${roundsText(streak.rounds)}: ${failure.reason}`,
-  )
-}
-
-/** A streak of one operation is that of `byError`. */
-function byService(
-  memory: Memory,
-  { kind, reason }: Failure,
-  key: string,
-  loop: LoopThresholds,
-): Finding[] {
-  const streak = memory.byService.get(key)
-  if (
-    streak === undefined ||
-    streak.operations.size < 2 ||
-    streak.rounds < sameServiceRoundsMax(kind, loop)
-  )
-    return []
-  return findings(
-    streak,
-    reason,
-    `${streak.operations.size} tools or programs failed alike in ${roundsText(streak.rounds)}: ${reason}`,
-  )
+  return streak
 }
 
 /** None while every error is new and the last intervention is less than three rounds old. */
-function findings(streak: FailureStreak, key: string, reason: string): Finding[] {
+function found(streak: FailureStreak, key: string, reason: string): Finding[] {
   const { shown, rounds } = streak
   const climbs = streak.action === 'none' || streak.recurs
   if (!climbs && rounds - streak.roundsAtLast < newErrorsRounds) return []
   streak.roundsAtLast = rounds
   const action = climbs ? climb(streak) : 'nudge'
-  return [found(streak, { action, key, reason, text: textOf(shown) })]
+  return [finding(streak, { action, key, reason, text: textOf(shown) })]
 }

@@ -9,7 +9,8 @@
 //     (step.ts) has the doubled limit.
 
 import { noProgress, finding as texts } from '../../../shared/model-texts/interventions.ts'
-import { type CallEvidence, isWaiting } from '../evidence/evidence.ts'
+import type { CallEvidence } from '../evidence/call-evidence.ts'
+import { isWaiting } from '../evidence/evidence.ts'
 import { type CountedStreak, counted, found, roundsText, weightiest } from '../ladder.ts'
 import { isStep } from '../meaning/step.ts'
 import { stepRoundsMax } from '../patience.ts'

@@ -12,9 +12,9 @@
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { noProgress, finding as texts } from '../../../shared/model-texts/interventions.ts'
-import type { CallEvidence } from '../evidence/evidence.ts'
+import type { CallEvidence } from '../evidence/call-evidence.ts'
 import { addMatch, emptyStreak, found, type Streak } from '../ladder.ts'
-import { nothingNewRoundsMax } from '../patience.ts'
+import { sameAnswerRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 import { leashOf } from './cycle.ts'
 
@@ -61,7 +61,7 @@ export const nothingNew: Rule<Memory> = {
       else if (memory.first !== call.key) memory.isMixed = true
       addMatch(memory.streak, call)
     }
-    return memory.isMixed && memory.rounds % nothingNewRoundsMax(loop) === 0
+    return memory.isMixed && memory.rounds % sameAnswerRoundsMax(loop) === 0
       ? finding(memory)
       : undefined
   },

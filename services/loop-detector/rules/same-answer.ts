@@ -14,10 +14,11 @@
 import { limits } from '../../../shared/contract/limits.ts'
 import { remember, touch } from '../../../shared/lib/recency.ts'
 import { noProgress, finding as texts } from '../../../shared/model-texts/interventions.ts'
-import type { CallEvidence } from '../evidence/evidence.ts'
+import type { CallEvidence } from '../evidence/call-evidence.ts'
 import { subjectOf } from '../evidence/subject.ts'
 import { addMatch, emptyStreak, found, type Streak, weightiest } from '../ladder.ts'
 import { isEmptyHanded } from '../meaning/empty-handed.ts'
+import { type Question, questionOf } from '../meaning/question.ts'
 import { wordingOf } from '../meaning/wording.ts'
 import { batchRoundsMax, sameAnswerRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
@@ -29,8 +30,18 @@ type AnswerStreak = Streak & { rounds: number; calls: Set<string>; lines: Readon
   reworded: number
 }
 type Streaks = Map<string, AnswerStreak>
-/** `opaque`: those of tools with unknown effect. */
-type Memory = { reads: Streaks; opaque: Streaks }
+/**
+ * The newest questions in a row with one answer or report. Its words are those that all of them have.
+ * `known`: all names.
+ */
+type Asked = Streak & Question & { rounds: number; last: Question; known: Set<string> }
+/** `opaque`: those of tools with unknown effect. `page`: the call that opened the newest one. */
+type Memory = {
+  reads: Streaks
+  opaque: Streaks
+  page: string
+  asked: Asked | undefined
+}
 
 export const sameAnswer: Rule<Memory> = {
   name: 'same-answer',
@@ -39,25 +50,36 @@ export const sameAnswer: Rule<Memory> = {
   thresholds: ['loop.identicalSuccesses'],
   description: 'Reworded calls keep getting the same answer.',
   firesWhen:
-    'calls in new words get one answer for the 8th time, or for the 16th if each is about another file, host or id. Searches without hits and without a common word, and a long answer of a tool with unknown effect: the 16th',
+    "calls in new words get one answer for the 8th time, or for the 16th if each is about another file, host or id. A question to a person, an agent's task with its report, a message to one recipient, or an open plan, in other words: the 8th. Searches without hits and without a common word, a long answer of a tool with unknown effect, and a page that refuses each address: the 16th",
   endedBy:
-    'an answer that is new in the turn, or a change; for a tool with unknown effect only the answer',
+    'an answer that is new in the turn, or a change; for a tool with unknown effect and a page only the answer. Words to a reader: any other new call, or a new name',
   sentence: 'kept rewording a call with the same result',
-  initial: () => ({ reads: new Map(), opaque: new Map() }),
+  initial: () => ({ reads: new Map(), opaque: new Map(), page: '', asked: undefined }),
 
   judge(turn, { round, calls, news }, { loop }) {
     const { reads: memory, opaque } = turn
     if (news.text) memory.clear()
     if (news.answer) opaque.clear()
     const findings: Finding[] = []
-    for (const call of calls) {
+    const questions = calls.map(questionOf)
+    if (calls.some((call, at) => call.isNew && questions[at] === undefined)) turn.asked = undefined
+    for (const [at, call] of calls.entries()) {
+      const question = questions[at]
+      const repeated = question && countQuestion(turn, question, call, round)
+      if (repeated !== undefined && repeated.rounds >= sameAnswerRoundsMax(loop)) {
+        findings.push(finding(repeated, call))
+        continue
+      }
+      if (call.opens) turn.page = call.key
       const meaning = meaningOf(call)
       if (meaning === 'nothing') continue
-      if (meaning === 'page') {
-        const all = countCall(opaque, call.result, call, round)
-        if (all !== undefined && all.rounds >= batchRoundsMax(loop))
+      // A look without an address repeats itself, and shows the page that was opened before.
+      const isLook = meaning === 'answer' && !call.isNew && turn.page !== ''
+      if (meaning === 'page' || (isLook && call.answer.length >= longAnswerMin)) {
+        const all = countCall(opaque, call.result, call, round, isLook ? turn.page : '')
+        if (all !== undefined && all.rounds + (isLook ? 1 : 0) >= batchRoundsMax(loop))
           findings.push(finding(all, call, texts.refusedPage))
-        continue
+        if (!isLook) continue
       }
       const wording = meaning === 'empty' ? wordingOf(call.value) : 'fields'
       if (wording === 'statement') continue
@@ -84,6 +106,7 @@ function countCall(
   key: string,
   call: CallEvidence,
   round: number,
+  page = '',
 ): AnswerStreak | undefined {
   const streak = memory.get(key) ?? {
     ...emptyStreak(),
@@ -98,7 +121,7 @@ function countCall(
     streak.lines.size > 1 && lines.size > 1 && ![...lines].some((line) => streak.lines.has(line))
   streak.lines = lines
   if (isOther) return undefined
-  const isReworded = remember(streak.calls, call.key, limits.loopStreaksMax)
+  const isReworded = remember(streak.calls, call.key + page, limits.loopStreaksMax)
   if (!isReworded || streak.round === round) return undefined
   addMatch(streak, call)
   streak.rounds += 1
@@ -122,6 +145,43 @@ function countWording(streak: AnswerStreak, wording: string[], call: CallEvidenc
   return streak.reworded
 }
 
+/** Undefined: this round is already counted. A question that differs in a third of its words is a batch. */
+function countQuestion(
+  memory: Memory,
+  question: Question,
+  call: CallEvidence,
+  round: number,
+): Asked | undefined {
+  const { asked } = memory
+  if (asked?.round === round) return undefined
+  const words = question.words.filter((word) => asked?.words.includes(word))
+  const report = question.report.filter((word) => asked?.report.includes(word))
+  const isSame =
+    asked?.about === question.about &&
+    words.length >= 2 &&
+    (asked.answer === question.answer || report.length >= 2) &&
+    question.names.every((name) => asked.known.has(name))
+  const next = isSame
+    ? asked
+    : { ...emptyStreak(), ...question, rounds: 0, last: question, known: new Set(question.names) }
+  const { last } = next
+  const isEqual = question.words.every((word) => last.words.includes(word))
+  if (isSame && !differ(question.words, last.words))
+    if (!isEqual || !differ(question.report, last.report)) return undefined
+  if (isSame) Object.assign(asked, { words, report, last: question })
+  addMatch(next, call)
+  next.rounds += 1
+  memory.asked = next
+  return next
+}
+
+/** In more than a third of the words of one of them. */
+function differ(words: string[], others: string[]): boolean {
+  const more = (some: string[], than: string[]) =>
+    3 * some.filter((word) => !than.includes(word)).length > some.length
+  return more(words, others) || more(others, words)
+}
+
 /** The first lines of an answer. */
 function linesOf(text: string): ReadonlySet<string> {
   const head = text.slice(0, linesCharactersMax)
@@ -139,12 +199,13 @@ const noLines: ReadonlySet<string> = new Set()
 function meaningOf({
   failure,
   effect,
+  opens,
   poll,
   freeText,
   answer,
 }: CallEvidence): 'nothing' | 'empty' | 'answer' | 'page' {
   if (failure !== undefined || poll) return 'nothing'
-  if (effect === 'opaque') return answer.length >= longAnswerMin ? 'page' : 'nothing'
+  if (effect === 'opaque' || opens) return answer.length >= longAnswerMin ? 'page' : 'nothing'
   if (effect !== 'reads') return 'nothing'
   if (isEmptyHanded(answer)) return 'empty'
   return answer.length >= (freeText ? shortAnswerMin : longAnswerMin) ? 'answer' : 'nothing'
@@ -157,7 +218,11 @@ function meaningOf({
 const shortAnswerMin = 8
 const longAnswerMin = 64
 
-function finding(streak: AnswerStreak, call: CallEvidence, why = texts.sameAnswer): Finding {
+function finding(
+  streak: Asked | AnswerStreak,
+  call: CallEvidence,
+  why = texts.sameAnswer,
+): Finding {
   return found(streak, {
     key: `${call.tool} → ${call.shown.outcome}`,
     reason: `${call.tool} gave the same answer in ${streak.rounds} rounds with different arguments: ${call.shown.outcome}`,

@@ -16,10 +16,11 @@ import {
   stillWaitingForAgents,
   stillWaiting as textOf,
 } from '../../../shared/model-texts/interventions.ts'
+import type { CallEvidence } from '../evidence/call-evidence.ts'
 import { commandIn, wordsOf } from '../evidence/effect.ts'
-import { type CallEvidence, isWaiting } from '../evidence/evidence.ts'
+import { isWaiting } from '../evidence/evidence.ts'
 import { addMatch, emptyStreak, found, roundsText, type Streak } from '../ladder.ts'
-import { agentStarted, looksAtAgent } from '../meaning/question.ts'
+import { agentStarted, looksAtAgent } from '../meaning/agent-task.ts'
 import {
   agentLookMs,
   agentLooksMax,

@@ -5,7 +5,7 @@
 // SOURCE-2. The `status` of any other document is a text that nothing changes.
 
 import { isObject } from '../../../shared/lib/json/json-object.ts'
-import { commandIn, programsIn, wordsOf } from '../evidence/effect.ts'
+import { commandIn, programsIn, words, wordsOf } from '../evidence/effect.ts'
 
 /** `names`: a list of names, a search, or the call's own words: never a wait. */
 type Source = 'thing' | 'document' | 'names'
@@ -41,7 +41,6 @@ function pathIn(value: unknown): string | undefined {
 export const pathName = /^(?:(?:absolute_?|target_?)?(?:file_?)?path|file_?name|file)$/i
 
 const textCharsMax = 1024
-const words = (list: string): ReadonlySet<string> => new Set(list.split(' '))
 
 const speakers = words('echo printf true :')
 const namers = words('ls find fd tree du')

@@ -11,12 +11,12 @@ const tailCharsMax = 512
 const frame = /<[^<>]{1,200}>|["'}\]\s]+$/g
 const lastLine = [
   String.raw`\b(?:listening|serving(?: http)?|running|started|available|ready) (?:on|at)\b.{0,80}(?:port|:\d|https?:).{0,80}`,
-  String.raw`local: {1,4}https?:.{0,80}`,
-  String.raw`(?:press|hit|use) .{1,40} to (?:show|stop|quit|exit|cancel).{0,40}`,
+  'local: {1,4}https?:.{0,80}',
+  '(?:press|hit|use) .{1,40} to (?:show|stop|quit|exit|cancel).{0,40}',
   String.raw`(?:watching|waiting) for (?:file )?(?:changes|connections|requests|input)\W{0,4}`,
   String.raw`[([]y(?:es)?(?:/n(?:o)?)?[)\]]?\W{0,4}`,
   String.raw`\b(?:password|passphrase|username|login)\b.{0,60}:`,
-  String.raw`(?:press|hit) (?:any key|enter|return).{0,40}`,
+  '(?:press|hit) (?:any key|enter|return).{0,40}',
   String.raw`(?:^|\n|")(?:>>>|\(pdb\)|in \[\d+\]:|\w{1,16}[>#$])`,
 ]
 const steady = new RegExp(`(?:${lastLine.join('|')})$`, 'i')

@@ -8,7 +8,7 @@ import { limits } from '../../../shared/contract/limits.ts'
 import { unreachable } from '../../../shared/contract/stage.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { remember } from '../../../shared/lib/recency.ts'
-import type { CallEvidence, RoundEvidence } from '../evidence/evidence.ts'
+import type { CallEvidence, RoundEvidence } from '../evidence/call-evidence.ts'
 import { hastyMs } from '../patience.ts'
 import { unnamed, type Wait } from './waiting.ts'
 

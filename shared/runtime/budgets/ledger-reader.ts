@@ -1,8 +1,9 @@
 // Reads the reservations of tenants, and reports the decision on those of this process.
 // LEDGER-READER-1. It decides by the records of the topic alone, so all processes decide the same.
-// LEDGER-READER-2. A reservation has the decision on its own record, never on an earlier try of its call.
+// LEDGER-READER-2. A reservation has the decision on its own record, by the offset. A record of another try
+//     of its call can be read meanwhile.
 
-import type { StoredRecord } from '../../contract/bus.ts'
+import type { Offset, StoredRecord } from '../../contract/bus.ts'
 import { limits } from '../../contract/limits.ts'
 import type { BudgetReserved } from '../../contract/messages.ts'
 import {
@@ -27,7 +28,8 @@ export type LedgerReader = {
   join(): Membership
 }
 
-type Waiting = Pick<BudgetReserved, 'expiresAt'> & { decide: (decision: Decision) => void }
+/** Called with each decision on a record of its attempt. */
+type Waiting = (decision: Decision, offset: Offset) => void
 
 /** One for a process. */
 export function createLedgerReader(): LedgerReader {
@@ -41,21 +43,29 @@ export function createLedgerReader(): LedgerReader {
         if (message === undefined) continue
         const decision = applyToLedger(ledger, message, record.time)
         if (decision === undefined || message.type !== 'budget-reserved') continue
-        const own = waiting.get(message.attempt)
-        if (own?.expiresAt === message.expiresAt) own.decide(decision) // keeps LEDGER-READER-2
+        waiting.get(message.attempt)?.(decision, record.offset)
       }
     },
   })
 
   return {
     async reserve(context, reservation) {
-      const { tenant, attempt, expiresAt } = reservation
+      const { tenant, attempt, children, once } = reservation
+      // The attempt of a model request is random. Of its copies in the log only the first has a decision.
+      const isRandom = children === 0 && once === null
       followers.follow(context, await context.budgets.partitionOf(tenant))
       const decided = Promise.withResolvers<Decision | undefined>()
-      waiting.set(attempt, { expiresAt, decide: decided.resolve })
+      const earlier = new Map<Offset, Decision>()
+      let own: Offset | undefined
+      waiting.set(attempt, (decision, offset) => {
+        if (isRandom || offset === own) decided.resolve(decision)
+        else if (own === undefined) earlier.set(offset, decision)
+      })
       let cancel = () => {}
       try {
-        await context.budgets.append(tenant, reservation)
+        own = (await context.budgets.append(tenant, reservation)).offset
+        const decision = earlier.get(own)
+        if (decision !== undefined) decided.resolve(decision) // keeps LEDGER-READER-2
         cancel = context.clock.after(limits.budgetReadMs, () => decided.resolve(undefined))
         return await decided.promise
       } finally {

@@ -134,7 +134,7 @@ function applyOutcome(ends: CallEnds, call: Followed, message: Outcome): void {
     if (result !== null && !promisesNeverRan(result.status)) endWith(ends, call, result)
   } else if (isOfClaim(call, message)) {
     call.claim = undefined
-    call.mayHaveRun ||= message.goesOn
+    call.mayHaveRun ||= message.goesOn === true
     if (result === null) return
     endWith(ends, call, call.mayHaveRun && result.status !== 'ok' ? noResultInTime : result)
   }

@@ -1,6 +1,7 @@
 // All traces that are built from a few words.
 
 import type { Scenario } from '../../../apps/replay/judge/scenario.ts'
+import { freshLoops, freshWork } from './fresh-traces.ts'
 import { honestWork } from './honest-work.ts'
 import { hostLoops } from './host-loops.ts'
 import { hostWork } from './host-work.ts'
@@ -10,6 +11,8 @@ import { rewordedLoops } from './reworded-loops.ts'
 import { rewordedWork } from './reworded-work.ts'
 import { treeLoops } from './tree-loops.ts'
 import { treeWork } from './tree-work.ts'
+import { unseenLoops } from './unseen-loops.ts'
+import { unseenWork } from './unseen-work.ts'
 import { slowLoops, variedLoops } from './varied-loops.ts'
 
 export const built: Scenario[] = [
@@ -19,9 +22,13 @@ export const built: Scenario[] = [
   ...renamedLoops,
   ...rewordedLoops,
   ...treeLoops,
+  ...unseenLoops,
+  ...freshLoops,
   ...honestWork,
   ...hostWork,
   ...renamedWork,
   ...rewordedWork,
   ...treeWork,
+  ...unseenWork,
+  ...freshWork,
 ]

@@ -426,6 +426,16 @@ describe('the checkers', () => {
     expect(explainUnknowns(other).map(({ why }) => why)).toEqual([undefined])
   })
 
+  it('explain an unknown outcome by a busy machine if other tools of the run start late too', () => {
+    const whyIfLate = (lateMs: number) => {
+      const evidence = runWithLostOwner()
+      for (const start of evidence.starts) start.at += lateMs
+      return explainUnknowns(evidence).map(({ why }) => why)
+    }
+    expect(whyIfLate(0)).toEqual([undefined])
+    expect(whyIfLate(10_000)).toEqual(['busy machine'])
+  })
+
   it('do not accept a fault after the result as its cause', async () => {
     const evidence = runWithLostOwner()
     evidence.disturbances.push({ kind: 'kill', process: 'executor-1#1', from: 50_000, to: 50_001 })

@@ -41,9 +41,8 @@ export const shell =
   (program: Program) =>
   (text: string, more = {}): ScriptedAnswer => ({ calls: [command(program, text, more)] })
 
-/** A command whose result differs at each call. */
-export const counted =
-  'n=$(cat n 2>/dev/null || echo 0); n=$((n + 1)); echo $n > n; echo "$n of 9 are built"'
+/** A command whose result differs at each call. Gemini CLI refuses one with `$(`. */
+const counted = 'echo x >> n; echo "of 9 are built:"; wc -l < n'
 
 export const equalPolls: Honest = {
   title: 'four equal polls that begin with cd',

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { freePorts } from '../../chaos/free-ports.ts'
 import type { HostEnded, HostFolder } from '../host-run.ts'
 import { installed } from '../installed-hosts.ts'
+import type { SeenRequest } from '../model-server.ts'
 import {
   command,
   nameOf,
@@ -15,11 +16,28 @@ import {
   placeFiles,
   prompt,
 } from '../programs/program.ts'
+import { messagesOf } from '../transcript.ts'
 import { type Case, isToldTwice, type Result, type ScriptIn, within } from './case.ts'
 import { untilWaiting } from './control.ts'
-import { bareCall, finalText, lastAnswer, loopScript, sameSuccess } from './incidents.ts'
+import {
+  bareCall,
+  finalText,
+  type Incident,
+  lastAnswer,
+  loopScript,
+  sameSuccess,
+} from './incidents.ts'
 
 const weir = join(import.meta.dirname, '..', '..', '..', 'bin', 'weir')
+
+/** Two calls in turns, for a host that ends a run after a few equal calls itself. */
+const callsInTurns: Incident = {
+  title: 'I3, two calls in turns',
+  loop: (program, number) => ({ calls: [command(program, `echo ${number % 2}`)] }),
+  requestsMax: 12,
+}
+
+const loopOf = ({ endsPolls }: Program) => (endsPolls === true ? callsInTurns : sameSuccess)
 
 /** The requests of a model that obeys no text, with those that Weir's advice needs. */
 const obstinateMax = 12
@@ -34,7 +52,7 @@ export function pluginCases(program: Program): Case[] {
       ...shown,
       title: 'the plug-in starts Weir, which ends a loop, and its removal leaves no hook',
       run: () =>
-        withPlugin(program, plugin, loopScript(program, sameSuccess, isToldTwice), endsLoop),
+        withPlugin(program, plugin, loopScript(program, loopOf(program), isToldTwice), endsLoop),
     },
     ...(plugin.endsTurns === true
       ? [
@@ -45,7 +63,7 @@ export function pluginCases(program: Program): Case[] {
               withPlugin(
                 program,
                 plugin,
-                loopScript(program, sameSuccess, () => false),
+                loopScript(program, loopOf(program), () => false),
                 endsTurn,
               ),
           },
@@ -156,7 +174,7 @@ async function endsLoop({ plugin, folder, ...host }: Installed): Promise<Result>
   const after = host.requests() - requests
   const { file, names } = plugin.settings
   const settings = contentOf(join(folder.home, file))
-  const isEnded = requests > 0 && requests <= sameSuccess.requestsMax
+  const isEnded = requests > 0 && requests <= loopOf(host.program).requestsMax
   const isGone = !settings.includes(names) && after > 0
   return {
     found: `${requests} requests with it, ${after} after its removal`,
@@ -201,8 +219,9 @@ async function afterApproval({ program, folder, ...host }: Installed): Promise<R
 function oneCallEach(program: Program): { script: ScriptIn; again(): void } {
   let mayCall = true
   return {
-    script: (work) => () => {
-      const calls = mayCall ? [command(program, `touch ${join(work, 'ran')}`)] : []
+    script: (work) => (request) => {
+      const calls =
+        mayCall || isToRepeat(request) ? [command(program, `touch ${join(work, 'ran')}`)] : []
       mayCall = false
       return calls.length > 0 ? { calls } : lastAnswer(program, finalText, true)
     },
@@ -210,6 +229,11 @@ function oneCallEach(program: Program): { script: ScriptIn; again(): void } {
       mayCall = true
     },
   }
+}
+
+/** A host may give its hooks too little time for a person. */
+function isToRepeat(request: SeenRequest): boolean {
+  return JSON.stringify(messagesOf(request).at(-1)).includes('make exactly this call again')
 }
 
 async function withoutWeir(

@@ -108,3 +108,11 @@ export const openclawPlugin: Plugin = {
   endsTurns: true,
   seesRefusals: true,
 }
+
+export const clinePlugin: Plugin = {
+  folder: 'cline',
+  install: [['plugin', 'install', join(root, 'integrations')]],
+  uninstall: [['plugin', 'uninstall', 'weir']],
+  settings: { file: '.cline/plugins', names: 'cline/weir.ts' },
+  endsTurns: true,
+}

@@ -7,6 +7,7 @@ import { geminiCli as geminiCliHooks } from '../../../apps/http/hosts/gemini-cli
 import type { HostEnded } from '../host-run.ts'
 import {
   claudeCodePlugin,
+  clinePlugin,
   codexPlugin,
   copilotPlugin,
   geminiCliPlugin,
@@ -217,7 +218,7 @@ const cline: Program = {
   title: 'Cline',
   package: { npm: 'cline', version: '3.0.65', bin: 'cline' },
   way: '`cline auth -b`, Chat Completions',
-  plugin: 'none yet: a hook of its plug-ins has 3 seconds, too few for a person',
+  plugin: clinePlugin,
   shell: { name: 'run_commands', argument: 'commands', isList: true },
   endsPolls: true,
   goesOn: true,
@@ -225,6 +226,8 @@ const cline: Program = {
     name: 'submit_and_exit',
     input: JSON.stringify({ summary, verified: true }),
   }),
+  // A plug-in that loads later is none.
+  environment: () => ({ CLINE_PLUGIN_IMPORT_TIMEOUT_MS: '300000' }),
   setup: ({ url }) => ['auth', '-p', 'openai', '-k', 'dummy', '-m', 'scripted', '-b', `${url}/v1`],
   args: (text) => ['--yolo', text],
   reply: lastLine,

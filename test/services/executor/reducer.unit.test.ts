@@ -354,6 +354,16 @@ describe('an outcome', () => {
     ])
   })
 
+  it('of record format 1 is followed by no pause, as in the executor of that format', () => {
+    const old = { goesOn: null }
+    const folded = given(executor, roundCleared(), claim('a'), outcome('a', null, old))
+      .when(claim('a', { try: 2 }))
+      .when(outcome('a', null, { try: 2, ...old }))
+    expect(folded.wants).toMatchObject([{ kind: 'claim', try: 3 }])
+    const ended = folded.when(claim('b', { try: 3 })).when(outcome('b', ok(), { try: 3, ...old }))
+    expect(resultsOf(ended)).toEqual([ok()])
+  })
+
   it('is followed by a pause in which no claim is accepted', () => {
     const folded = given(executor, roundCleared(), claim('a'), outcome('a', null))
       .when(claim('a', { try: 2 }))

@@ -161,7 +161,7 @@ describe('a result (GUEST-TURN-2)', () => {
       ordinal: 0,
       try: 1,
       owner: 'guest',
-      goesOn: false,
+      goesOn: null,
       result: resultWith({ text: 'a.txt', durationMs: 5 }),
     })
   })

@@ -11,9 +11,10 @@
 
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { noProgress, finding as texts } from '../../../../shared/model-texts/interventions.ts'
-import { type CallEvidence, isWaiting } from '../../evidence/evidence.ts'
+import type { CallEvidence } from '../../evidence/call-evidence.ts'
+import { isWaiting } from '../../evidence/evidence.ts'
 import { addMatch, emptyStreak, found } from '../../ladder.ts'
-import { countingRoundsMax } from '../../patience.ts'
+import { batchRoundsMax } from '../../patience.ts'
 import type { Rule } from '../../rule.ts'
 
 type Counted = Pick<CallEvidence, 'ref' | 'tool' | 'key' | 'raw' | 'text' | 'shown'>
@@ -41,7 +42,7 @@ export const counting: Rule<Memory> = {
     const { ref, tool, key, raw, text, shown } = call
     const { row } = memory
     row.push({ ref, tool, key, raw, text, shown })
-    const limit = countingRoundsMax(loop)
+    const limit = batchRoundsMax(loop)
     if (row.length < limit) return undefined
     const at = row.findLastIndex((later, index) => {
       const last = row[index - 1]

@@ -8,7 +8,7 @@
 import { noProgress, finding as texts } from '../../../../shared/model-texts/interventions.ts'
 import { type CountedStreak, counted, found, roundsText, weightiest } from '../../ladder.ts'
 import { placeOfChange } from '../../meaning/written-text.ts'
-import { sameChangeRoundsMax } from '../../patience.ts'
+import { sameAnswerRoundsMax } from '../../patience.ts'
 import type { Finding, Rule } from '../../rule.ts'
 
 /** By call. */
@@ -16,7 +16,7 @@ type Memory = Map<string, CountedStreak & { place: string }>
 
 export const sameChange: Rule<Memory> = {
   name: 'same-change',
-  version: 1,
+  version: 2,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description: 'The same text is written into the same place again and again.',
@@ -33,7 +33,7 @@ export const sameChange: Rule<Memory> = {
       if (!memory.has(call.key))
         for (const [key, streak] of memory) if (streak.place === place) memory.delete(key)
       const streak = counted(memory, call.key, call, () => ({ place }))
-      if (streak === undefined || streak.rounds % sameChangeRoundsMax(loop) !== 0) continue
+      if (streak === undefined || streak.rounds % sameAnswerRoundsMax(loop) !== 0) continue
       const label = `${call.tool}(${call.shown.arguments})`
       findings.push(
         found(streak, {

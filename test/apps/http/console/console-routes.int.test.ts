@@ -17,6 +17,7 @@ import { defineTool } from '../../../../client/weir.ts'
 import { readSettings } from '../../../../shared/settings/settings.ts'
 import { makeCertificates } from '../../../support/certificates.ts'
 import { until } from '../../../support/inbox.ts'
+import { waitMaxMs } from '../../../support/wait-limit.ts'
 import { consoleServer } from './console-server.ts'
 import { writeLetterOfBytes, writeMisplacedMessage } from './write-letters.ts'
 
@@ -233,7 +234,7 @@ describe('the console', () => {
       const log = await openLog(readSettings({ dataFolder: server.folder }, {}))
       const reader = await openConsoleReader({ ...log, log: pino({ level: 'silent' }) })
       while ((await reader.state()).health.behind > 0)
-        await reader.changed(reader.version, AbortSignal.timeout(10_000))
+        await reader.changed(reader.version, AbortSignal.timeout(waitMaxMs))
       const { turns, inbox } = await reader.state()
       states.push({ turns, inbox })
       await reader.close()

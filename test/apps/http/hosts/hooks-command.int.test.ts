@@ -15,6 +15,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { markedRoutes } from '../../../../apps/http/fronts/front-mark.ts'
@@ -235,6 +236,8 @@ describe('weir hooks status', () => {
   })
 })
 
+const integrations = fileURLToPath(new URL('../../../../integrations', import.meta.url))
+
 /** The files that the hosts write when they install the plug-in. */
 const installedPlugins: [string, string, string][] = [
   ['claude-code', '.claude/settings.json', '{"enabledPlugins": {"weir@weir": true}}'],
@@ -251,6 +254,38 @@ const installedPlugins: [string, string, string][] = [
     '{"plugins": {"load": {"paths": ["/w/integrations/openclaw"]}, "entries": {"weir": {"enabled": true}}}}',
   ],
   ['hermes', '.hermes/config.yaml', 'plugins:\n  enabled: [weir] # a comment\n  disabled: []\n'],
+]
+
+const claudeSettings = '{"enabledPlugins": {"weir@weir": true}}'
+const clineCopy = '.cline/plugins/_installed/local/weir-1/package'
+
+/** The file that names the plug-in, and a file of the copy that the host has made. */
+const copiedPlugins: [string, [string, string], [string, string]][] = [
+  [
+    'claude-code',
+    ['.claude/settings.json', claudeSettings],
+    ['.claude/plugins/cache/weir/weir/0.1.0/hooks/hooks.json', 'claude-code/hooks/hooks.json'],
+  ],
+  [
+    'codex',
+    ['.codex/config.toml', '[plugins."weir@weir"]'],
+    ['.codex/plugins/cache/weir/weir/0.1.0/hooks/hooks.json', 'codex/hooks/hooks.json'],
+  ],
+  [
+    'gemini-cli',
+    ['.gemini/extensions/weir/gemini-extension.json', '{"name": "weir"}'],
+    ['.gemini/extensions/weir/hooks/hooks.json', 'gemini-cli/hooks/hooks.json'],
+  ],
+  [
+    'cline',
+    [`${clineCopy}/package.json`, '{"name": "weir"}'],
+    [`${clineCopy}/weir-hooks.ts`, 'weir-hooks.ts'],
+  ],
+  [
+    'hermes',
+    ['.hermes/config.yaml', 'plugins: {enabled: [weir]}'],
+    ['.hermes/plugins/weir/__init__.py', 'hermes/__init__.py'],
+  ],
 ]
 
 /** Lines that the hosts do not read, or read as a plug-in that is off. */
@@ -293,7 +328,19 @@ describe("weir hooks and Weir's plug-ins", () => {
     expect(await readFile(file, 'utf8')).toBe(text)
   })
 
-  it.each(['opencode', 'pi', 'hermes', 'openclaw'])(
+  it.each(copiedPlugins)('name a copy of another version for %s', async (host, named, copy) => {
+    const own = await readFile(join(integrations, copy[1]), 'utf8')
+    await mkdir(dirname(join(folder, named[0])), { recursive: true })
+    await mkdir(dirname(join(folder, copy[0])), { recursive: true })
+    await writeFile(join(folder, named[0]), named[1])
+    await writeFile(join(folder, copy[0]), `${own}\n`)
+    const old = await run(showHooks, host)
+    expect(old).toMatchObject({ code: 1, text: expect.stringContaining('Install it again: ') })
+    await writeFile(join(folder, copy[0]), own)
+    expect(await run(showHooks, host)).toMatchObject({ code: 0 })
+  })
+
+  it.each(['cline', 'opencode', 'pi', 'hermes', 'openclaw'])(
     'name the way to install the one of %s',
     async (host) => {
       const { code, text } = await run(showHooks, host)

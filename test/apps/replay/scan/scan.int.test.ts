@@ -201,7 +201,8 @@ describe('a scan', () => {
     write('.claude/projects/q/long.jsonl', priced)
     const { text } = await scanned()
     expect(text).toMatch(/before 1\d rounds and 1,\d00 tokens \(0\.00\d\d USD\)\./)
-    expect(text).toMatch(/Guard Claude Code: .*claude plugin install weir@weir\n/)
+    const checkout = join(import.meta.dirname, '..', '..', '..', '..')
+    expect(text).toContain(`Guard Claude Code: claude plugin marketplace add ${checkout} && `)
   })
 
   it('names the plug-in or the hooks that guard an agent already', async () => {

@@ -111,14 +111,15 @@ function falseResults(evidence: Evidence, startsOf: Map<string, Start[]>): Findi
 }
 
 /**
- * Clients see that a tool runs only when it does (I1.4). A tool that was stopped at once may not
- * have written its start.
+ * Clients see that a tool runs only when it does (I1.4). A tool that was stopped at once, or that did
+ * not load in time, may not have written its start.
  */
 function falseNews(evidence: Evidence, startsOf: Map<string, Start[]>): Finding[] {
+  const isExact = evidence.startsNotedBy === 'world'
   const ended = new Set(
     recordsOf(evidence, 'round-outcome').flatMap(({ message }) =>
       message.results
-        .filter(({ status }) => status !== 'unknown')
+        .filter(({ status }) => status !== 'unknown' && (isExact || status !== 'timed_out'))
         .map(({ ordinal }) => callKey(message, ordinal)),
     ),
   )

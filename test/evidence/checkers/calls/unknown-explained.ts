@@ -1,6 +1,7 @@
 // R5: an `unknown` always has a cause between the claim and the result. The cause is a
 // fault of the claiming process or of the broker, a cancel of the turn, or a stop. If the claiming process
-// is not known, a fault of any process that runs tools counts.
+// is not known, a fault of any process that runs tools counts. On a busy machine a call can expire before
+// its tool has started.
 
 import {
   addressOf,
@@ -28,6 +29,7 @@ export type Explanation =
   | 'owner disturbed'
   | 'unknown owner, some executor disturbed'
   | 'broker disturbed'
+  | 'busy machine'
 
 export const unknownExplained: Checker<'disturbances'> = {
   name: 'unknown-explained',
@@ -47,6 +49,7 @@ export function explainUnknowns(
 ): { call: string; why: Explanation | undefined; at: string; detail: string }[] {
   const calls = clearedCalls(evidence)
   const owners = processesOfOwners(evidence, calls)
+  const busyMs = 20 * usualStartMs(evidence, calls)
   const cancelled = new Set(recordsOf(evidence, 'cancel').map(({ message }) => turnKey(message)))
   return recordsOf(evidence, 'round-outcome').flatMap((record) =>
     record.message.results.flatMap((result) => {
@@ -57,7 +60,7 @@ export function explainUnknowns(
       const why =
         call === undefined
           ? undefined
-          : explain({ call, owners, evidence, isCancelled, until: record.time })
+          : explain({ call, owners, evidence, isCancelled, busyMs, until: record.time })
       const claims = call?.claims.map(
         ({ owner, time, end }) => `${owners.get(owner) ?? owner} claimed at ${time}, ${end.kind}`,
       )
@@ -78,6 +81,8 @@ type Question = {
   owners: Map<string, string>
   evidence: Evidence
   isCancelled: boolean
+  /** A claim that ends sooner may end before its tool starts. */
+  busyMs: number
   until: number
 }
 
@@ -86,6 +91,7 @@ function explain({
   owners,
   evidence,
   isCancelled,
+  busyMs,
   until,
 }: Question): Explanation | undefined {
   const { disturbances = [] } = evidence
@@ -109,7 +115,18 @@ function explain({
   }
   if (isCancelled) return 'cancelled'
   if (call.isStopped) return 'stopped by an operator'
-  return undefined
+  return lost.some((claim) => endOf(claim, until) - claim.time < busyMs)
+    ? 'busy machine'
+    : undefined
+}
+
+/** The time within which nine of ten tools of the run start after their claims. */
+function usualStartMs({ starts }: Evidence, calls: Map<string, ClearedCall>): number {
+  const waits = starts.flatMap(({ call, at }) => {
+    const claim = calls.get(call)?.claims.findLast(({ time }) => time <= at)
+    return claim === undefined ? [] : [at - claim.time]
+  })
+  return waits.sort((a, b) => a - b)[Math.floor(waits.length * 0.9)] ?? 0
 }
 
 function endOf({ end }: AcceptedClaim, until: number): number {

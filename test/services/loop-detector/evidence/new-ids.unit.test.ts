@@ -1,8 +1,10 @@
 // The ids in answers to sent messages, and the ids of requests.
 
 import { describe, expect, it } from '@jest/globals'
-import { withoutNewIds } from '../../../../services/loop-detector/evidence/new-ids.ts'
-import { withoutMessageId } from '../../../../services/loop-detector/evidence/stamp.ts'
+import {
+  withoutMessageId,
+  withoutNewIds,
+} from '../../../../services/loop-detector/evidence/stamp.ts'
 
 describe('two answers are equal if they differ only in', () => {
   it.each([

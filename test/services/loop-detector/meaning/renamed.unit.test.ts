@@ -1,8 +1,8 @@
 // The parts of calls and results that get new names with each call, at their exact bounds.
 
 import { describe, expect, it } from '@jest/globals'
+import type { CallEvidence } from '../../../../services/loop-detector/evidence/call-evidence.ts'
 import { operationOf } from '../../../../services/loop-detector/evidence/effect.ts'
-import type { CallEvidence } from '../../../../services/loop-detector/evidence/evidence.ts'
 import { masked } from '../../../../services/loop-detector/evidence/mask.ts'
 import { withoutRandom } from '../../../../services/loop-detector/evidence/random-suffix.ts'
 import {

@@ -2,8 +2,7 @@
 // test could leave its list and nobody would notice (make mutate).
 
 import { describe, expect, it } from '@jest/globals'
-import { commandOutput } from '../../../../services/loop-detector/meaning/command-output.ts'
-import { echoOf } from '../../../../services/loop-detector/meaning/echo.ts'
+import { commandOutput, echoOf } from '../../../../services/loop-detector/meaning/echo.ts'
 import { emptyHandedAnswer } from '../../../../services/loop-detector/meaning/empty-handed.ts'
 import {
   mayHoldStates,
