@@ -6,20 +6,20 @@ import { wordsOf } from '../evidence/effect.ts'
 import { fingerprint } from '../evidence/fingerprint.ts'
 import { masked, withoutEchoes } from '../evidence/mask.ts'
 import { withoutNewIds, withoutStamps } from '../evidence/stamp.ts'
-import { frame, questionsIn } from './question.ts'
+import { frame, goesOn, questionsIn } from './question.ts'
 import { wordsIn } from './wording.ts'
 
 /** `task`: its key, without stamps. `report`: the answer without the task and the ids of its agent. */
 export type AgentTask = { task: string; report: string }
 
-/** Undefined: the call starts no agent. */
+/** Undefined: the call starts no agent, or its task goes on with each report. */
 export function agentTaskOf(call: CallEvidence): AgentTask | undefined {
   const { tool, effect, value, text } = call
   if (effect !== 'opaque' || call.isDenied) return undefined
   const isTask = isObject(value) && Object.keys(value).join() === 'task'
   if (!isTask && !startsAgent.test(tool)) return undefined
   const asked = questionsIn(value)
-  if (asked.length === 0) return undefined
+  if (asked.length === 0 || goesOn(asked)) return undefined
   const task = fingerprint('arguments', tool, withoutStamps(asked) ?? asked.join())
   return { task, report: reportIn(text, asked) }
 }
@@ -39,7 +39,7 @@ export function wordsOfReport(report: string): { facts: string[]; words: string[
 export function agentStarted({ tool, effect, failure, text }: CallEvidence): string | undefined {
   if (effect !== 'opaque' || failure !== undefined || !startsAgent.test(tool)) return undefined
   const head = text.slice(0, headChars)
-  return goesOn.test(head) ? agentId.exec(head)?.[1] : undefined
+  return inBackground.test(head) ? agentId.exec(head)?.[1] : undefined
 }
 
 /** Whether the call looks at an agent, by the name of its tool or of its argument. */
@@ -49,7 +49,7 @@ export function looksAtAgent({ tool, raw }: Pick<CallEvidence, 'tool' | 'raw'>):
 
 const startsAgent = /agent|^task$|delegate|spawn/i
 const headChars = 512
-const goesOn = /async|in the background|launched|^\s*\{"agent_?id"/i
+const inBackground = /async|in the background|launched|^\s*\{"agent_?id"/i
 const agentId = /agent_?id["']?[:=]? ?["']?([\w-]{4,64})/i
 const agentWord = /^(?:sub)?agents?$/
 const argumentOfAgent = /"(?:sub_?)?agent_?ids?"/i
