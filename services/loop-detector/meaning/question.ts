@@ -9,7 +9,7 @@ import { canonical } from '../../../shared/contract/identity/arguments.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import type { CallEvidence } from '../evidence/call-evidence.ts'
-import { fingerprint } from '../evidence/fingerprint.ts'
+import { fingerprint, textHash } from '../evidence/fingerprint.ts'
 import { masked, withoutEchoes } from '../evidence/mask.ts'
 import { withoutNewIds } from '../evidence/stamp.ts'
 import { wordsIn } from './wording.ts'
@@ -33,10 +33,16 @@ export function questionOf(call: CallEvidence): Question | undefined {
     const sent = effect === 'reads' || readers.length === 0 ? [] : textsIn(value, messageName, 0)
     if (sent.length === 0) return undefined
     const about = `${tool} ${readers.map((name) => canonical(value[name])).join(' ')}`
-    const answer = fingerprint('result', tool, masked(withoutNewIds(withoutEchoes(text, sent))))
+    const answer = withoutNewIds(withoutEchoes(text, sent)).replace(/\d+/g, '#')
     const message = sent.join(' ')
-    const words = stemsIn(message)
-    return { about, asked: message, answer, words, report: [], names: namesIn(message) }
+    return {
+      about,
+      asked: message,
+      answer: `${textHash(answer)}`,
+      words: stemsIn(message),
+      report: [],
+      names: namesIn(message),
+    }
   }
   const asked = textsIn(value, questionName, 0)
   if (asked.length === 0) return undefined
@@ -58,7 +64,7 @@ export function questionOf(call: CallEvidence): Question | undefined {
 /** A plan, which counts as a report: any other words are a rewording. */
 function planOf(tool: string, value: Record<string, unknown>): Question | undefined {
   // Other lists, such as the stops of a route, are the subject of their call.
-  const [, steps] = Object.entries(value).find(([name]) => stepsName.test(name)) ?? []
+  const [, steps] = Object.entries(value).find(isSteps) ?? []
   if (!Array.isArray(steps)) return undefined
   const done = steps.filter((step) => isObject(step) && completed.has(step.status))
   const about = `${tool} ${done.length}/${steps.length}`
@@ -68,6 +74,7 @@ function planOf(tool: string, value: Record<string, unknown>): Question | undefi
 
 const plans = /todo|plan/i
 const stepsName = /^(?:(?:new_?)?todos?|todo_?list|plan|steps|tasks)$/i
+const isSteps = ([name, member]: [string, unknown]) => stepsName.test(name) && Array.isArray(member)
 const completed: ReadonlySet<unknown> = new Set(['completed', 'done'])
 const asks = /ask|question|user_?input|human|agent|task|consult|oracle|expert|advisor|delegate/i
 const asksPerson = /question|user|human|person/i
