@@ -274,7 +274,7 @@ describe('words for a reader', () => {
     expect(cpuMs).toBeLessThan(1_500)
   })
 
-  it('are a question to whoever plans, too', () =>
+  it('are a question also to a planner', () =>
     expect(
       due(
         ...each(8, (n) =>
