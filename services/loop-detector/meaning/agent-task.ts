@@ -31,7 +31,7 @@ export function reportIn(text: string, asked: string[] = []): string {
 
 /** The words of a report: names, paths and numbers as a whole, the beginnings of the others. */
 export function wordsOfReport(report: string): { facts: string[]; words: string[] } {
-  const facts = report.match(fact) ?? []
+  const facts = (report.match(token) ?? []).filter((one) => fact.test(one))
   return { facts, words: wordsIn(report).filter((word) => word.length > 3) }
 }
 
@@ -53,5 +53,6 @@ const inBackground = /async|in the background|launched|^\s*\{"agent_?id"/i
 const agentId = /agent_?id["']?[:=]? ?["']?([\w-]{4,64})/i
 const agentWord = /^(?:sub)?agents?$/
 const argumentOfAgent = /"(?:sub_?)?agent_?ids?"/i
-/** A word with a digit, an inner sign or an inner capital. */
-const fact = /[\w/@#~-]*(?:\d|\w[./:@_\\](?=\w)|[a-z](?=[A-Z]))[\w./:@#\\-]*/g
+const token = /[\w./:@#~\\-]+/g
+/** A digit, an inner sign or an inner capital. One pattern for both would take quadratic time. */
+const fact = /\d|\w[./:@_\\]\w|[a-z][A-Z]/

@@ -165,9 +165,8 @@ function countQuestion(
     ? asked
     : { ...emptyStreak(), ...question, rounds: 0, last: question, known: new Set(question.names) }
   const { last } = next
-  const isEqual = question.words.every((word) => last.words.includes(word))
   if (isSame && !differ(question.words, last.words))
-    if (!isEqual || !differ(question.report, last.report)) return undefined
+    if (question.asked !== last.asked || !differ(question.report, last.report)) return undefined
   if (isSame) Object.assign(asked, { words, report, last: question })
   addMatch(next, call)
   next.rounds += 1
