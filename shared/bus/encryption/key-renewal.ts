@@ -3,7 +3,7 @@
 // KEY-RENEWAL-1. A key that stands after its own deletion is deleted again, because no name is used twice.
 //     So a renewal next to `weir forget` brings no key back.
 // KEY-RENEWAL-2. A deleted key encrypts no record of the log, and no writer uses it any more: all keys of
-//     its conversation are older than `freshMs`.
+//     its conversation are older than `freshMs`. A key that another renewal has written meanwhile stays.
 
 import { encryptedByte } from '../../codec/codec.ts'
 import type { Bus, StoredRecord } from '../../contract/bus.ts'
@@ -115,5 +115,6 @@ async function goneIn(renewal: Renewal, place: Place): Promise<Row[]> {
     gone.delete(conversation)
     if (gone.size === 0) break
   }
-  return rows.filter((row) => gone.has(conversationOf(row)))
+  const times = new Map((await rowsOf(bus, place)).map(({ key, time }) => [key, time]))
+  return rows.filter((row) => gone.has(conversationOf(row)) && times.get(row.key) === row.time)
 }

@@ -109,6 +109,23 @@ describe('a renewal of the keys of conversations', () => {
     expect((await rows()).map(({ key }) => JSON.parse(key)[0])).toEqual(['stays'])
     expect(await idsIn(bus)).toEqual(['m'])
   })
+
+  it('keeps a key that another renewal writes during the search for its records', async () => {
+    const bus = processWith(older)
+    await bus.append([cancelOf('gone')])
+    const [kept] = await raw.list({ ...table, prefix: '["gone",' })
+    const erasure = { topicPrefix: 'weir.', conversations: ['gone'], forks: [], keep: [] }
+    await raw.erase?.({ ...erasure, seen: [], evidence: [] })
+    await raw.append([{ ...table, key: kept!.key, value: kept!.value }])
+    now += 32 * day
+    const read: Bus['read'] = async (range) => {
+      if (range.topic === inbox.topic)
+        await raw.append([{ ...table, key: kept!.key, value: kept!.value }])
+      return bus.read(range)
+    }
+    expect(await renewed({ ...bus, read }, older)).toMatchObject({ removed: 0 })
+    expect((await rows()).map(({ key }) => JSON.parse(key)[0])).toEqual(['gone'])
+  })
 })
 
 describe('weir keys renew', () => {
