@@ -80,7 +80,7 @@ describe('the packed package', () => {
 
   it('is small', () => {
     // Half of this is code of other packages. Files that do not belong exceed it: maps, recordings.
-    expect(project.tarballBytes).toBeLessThan(3 * 1024 * 1024)
+    expect(project.tarballBytes).toBeLessThan(3.25 * 1024 * 1024)
   })
 
   it('has only exports that resolve, with types that match their code', async () => {

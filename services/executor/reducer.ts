@@ -337,11 +337,9 @@ function applyOutcome(claim: ClaimInForce, outcome: Outcome, time: Milliseconds)
   const ending = endingOfReturned(phase, time >= round.expiresAt)
   if (ending !== undefined) return [finishCall(turn, round, open, ending)]
   const { declaration, lapsed } = phase
-  // An executor of record format 1 has no pause, and both must accept the same claims.
-  const isCounted = outcome.goesOn !== null
-  const returned = (phase.returned ?? 0) + (isCounted ? 1 : 0)
+  const returned = (phase.returned ?? 0) + (outcome.goesOn === null ? 0 : 1)
   if (returned > limits.callReturnsMax) return [finishCall(turn, round, open, givenBack(lapsed))]
-  const pauseMs = isCounted ? pauseAfter(returned) : 0
+  const pauseMs = outcome.goesOn === null ? 0 : pauseAfter(returned)
   const wait = pauseMs > 0 && { claimsAt: time + pauseMs }
   open.phase = { kind: 'ready', declaration, try: phase.try + 1, lapsed, returned, ...wait }
   return []

@@ -9,32 +9,40 @@ import { canonical } from '../../../shared/contract/identity/arguments.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import type { CallEvidence } from '../evidence/call-evidence.ts'
-import { fingerprint } from '../evidence/fingerprint.ts'
+import { fingerprint, textHash } from '../evidence/fingerprint.ts'
 import { masked, withoutEchoes } from '../evidence/mask.ts'
 import { withoutNewIds } from '../evidence/stamp.ts'
 import { wordsIn } from './wording.ts'
 
 /**
- * `about`: the key of the reader. `words`: the beginnings of the longer words. `answer`: the key of the
- * answer without the question. `report`: the words of an answer that may be reworded too. `names`:
- * those that would be news.
+ * `about`: the key of the reader. `asked`: the whole text. `words`: the beginnings of its longer words.
+ * `answer`: the key of the answer without the question. `report`: the words of an answer that may be
+ * reworded too. `names`: those that would be news.
  */
-export type Question = Record<'about' | 'answer', string> &
+export type Question = Record<'about' | 'asked' | 'answer', string> &
   Record<'words' | 'report' | 'names', string[]>
 
 /** Undefined: the call has no reader, or a short answer, which many questions share. */
 export function questionOf(call: CallEvidence): Question | undefined {
   const { tool, effect, failure, value, text } = call
   if (failure !== undefined || effect === 'waits' || !isObject(value)) return undefined
-  if (plans.test(tool)) return planOf(tool, value)
+  const plan = plans.test(tool) ? planOf(tool, value) : undefined
+  if (plan !== undefined) return plan
   if (effect === 'changes' || !asks.test(tool)) {
     const readers = Object.keys(value).filter((name) => reader.test(name))
     const sent = effect === 'reads' || readers.length === 0 ? [] : textsIn(value, messageName, 0)
     if (sent.length === 0) return undefined
     const about = `${tool} ${readers.map((name) => canonical(value[name])).join(' ')}`
-    const answer = fingerprint('result', tool, masked(withoutNewIds(withoutEchoes(text, sent))))
+    const answer = withoutNewIds(withoutEchoes(text, sent)).replace(/\d+/g, '#')
     const message = sent.join(' ')
-    return { about, answer, words: stemsIn(message), report: [], names: namesIn(message) }
+    return {
+      about,
+      asked: message,
+      answer: `${textHash(answer)}`,
+      words: stemsIn(message),
+      report: [],
+      names: namesIn(message),
+    }
   }
   const asked = textsIn(value, questionName, 0)
   if (asked.length === 0) return undefined
@@ -45,6 +53,7 @@ export function questionOf(call: CallEvidence): Question | undefined {
   const plain = masked(answer)
   return {
     about: tool,
+    asked: asked.join(' '),
     words: stemsIn(asked.join(' ')),
     answer: fingerprint('result', tool, plain),
     report: isReport ? stemsIn(plain) : [],
@@ -54,15 +63,18 @@ export function questionOf(call: CallEvidence): Question | undefined {
 
 /** A plan, which counts as a report: any other words are a rewording. */
 function planOf(tool: string, value: Record<string, unknown>): Question | undefined {
-  const steps: unknown = Object.values(value).find(Array.isArray)
+  // Other lists, such as the stops of a route, are the subject of their call.
+  const [, steps] = Object.entries(value).find(isSteps) ?? []
   if (!Array.isArray(steps)) return undefined
   const done = steps.filter((step) => isObject(step) && completed.has(step.status))
   const about = `${tool} ${done.length}/${steps.length}`
   const report = [canonical(steps) ?? '']
-  return { about, answer: tool, words: ['plan', 'steps'], report, names: [] }
+  return { about, asked: '', answer: tool, words: ['plan', 'steps'], report, names: [] }
 }
 
 const plans = /todo|plan/i
+const stepsName = /^(?:(?:new_?)?todos?|todo_?list|plan|steps|tasks)$/i
+const isSteps = ([name, member]: [string, unknown]) => stepsName.test(name) && Array.isArray(member)
 const completed: ReadonlySet<unknown> = new Set(['completed', 'done'])
 const asks = /ask|question|user_?input|human|agent|task|consult|oracle|expert|advisor|delegate/i
 const asksPerson = /question|user|human|person/i
@@ -77,10 +89,13 @@ const reader =
 const goesOn = /\b(?:next|continue|go on|another|remaining|rest of)\b/i
 /** The line of a host about the agent that answered. */
 const frame = /\n+agentId: [\s\S]*$/
-const name = /[\w.@/-]*(?:\d{3}|[a-z]\d|[_/@]|[a-z][A-Z])[\w.@/-]*/g
+const token = /[\w.@/-]+/g
+const name = /\d{3}|[a-z]\d|[_/@]|[a-z][A-Z]/
 
+/** One pattern for both would take quadratic time. */
 function namesIn(text: string): string[] {
-  return text.slice(0, limits.loopMaskedCharsMax).match(name) ?? []
+  const tokens = text.slice(0, limits.loopMaskedCharsMax).match(token) ?? []
+  return tokens.filter((one) => name.test(one))
 }
 
 function stemsIn(text: string): string[] {

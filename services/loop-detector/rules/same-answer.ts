@@ -61,10 +61,10 @@ export const sameAnswer: Rule<Memory> = {
     if (news.text) memory.clear()
     if (news.answer) opaque.clear()
     const findings: Finding[] = []
-    if (turn.asked !== undefined && calls.some((call) => call.isNew && !questionOf(call)))
-      turn.asked = undefined
-    for (const call of calls) {
-      const question = questionOf(call)
+    const questions = calls.map(questionOf)
+    if (calls.some((call, at) => call.isNew && questions[at] === undefined)) turn.asked = undefined
+    for (const [at, call] of calls.entries()) {
+      const question = questions[at]
       const repeated = question && countQuestion(turn, question, call, round)
       if (repeated !== undefined && repeated.rounds >= sameAnswerRoundsMax(loop)) {
         findings.push(finding(repeated, call))
@@ -73,11 +73,11 @@ export const sameAnswer: Rule<Memory> = {
       if (call.opens) turn.page = call.key
       const meaning = meaningOf(call)
       if (meaning === 'nothing') continue
-      const isLook = meaning === 'answer' && turn.page !== '' && call.answer.length >= longAnswerMin
-      if (meaning === 'page' || isLook) {
-        const seen = isLook ? { ...call, key: call.key + turn.page } : call
-        const all = countCall(opaque, call.result, seen, round)
-        if (all !== undefined && all.rounds >= batchRoundsMax(loop))
+      // A look without an address repeats itself, and shows the page that was opened before.
+      const isLook = meaning === 'answer' && !call.isNew && turn.page !== ''
+      if (meaning === 'page' || (isLook && call.answer.length >= longAnswerMin)) {
+        const all = countCall(opaque, call.result, call, round, isLook ? turn.page : '')
+        if (all !== undefined && all.rounds + (isLook ? 1 : 0) >= batchRoundsMax(loop))
           findings.push(finding(all, call, texts.refusedPage))
         if (!isLook) continue
       }
@@ -106,6 +106,7 @@ function countCall(
   key: string,
   call: CallEvidence,
   round: number,
+  page = '',
 ): AnswerStreak | undefined {
   const streak = memory.get(key) ?? {
     ...emptyStreak(),
@@ -120,7 +121,7 @@ function countCall(
     streak.lines.size > 1 && lines.size > 1 && ![...lines].some((line) => streak.lines.has(line))
   streak.lines = lines
   if (isOther) return undefined
-  const isReworded = remember(streak.calls, call.key, limits.loopStreaksMax)
+  const isReworded = remember(streak.calls, call.key + page, limits.loopStreaksMax)
   if (!isReworded || streak.round === round) return undefined
   addMatch(streak, call)
   streak.rounds += 1
@@ -164,9 +165,8 @@ function countQuestion(
     ? asked
     : { ...emptyStreak(), ...question, rounds: 0, last: question, known: new Set(question.names) }
   const { last } = next
-  const isEqual = question.words.every((word) => last.words.includes(word))
   if (isSame && !differ(question.words, last.words))
-    if (!isEqual || !differ(question.report, last.report)) return undefined
+    if (question.asked !== last.asked || !differ(question.report, last.report)) return undefined
   if (isSame) Object.assign(asked, { words, report, last: question })
   addMatch(next, call)
   next.rounds += 1

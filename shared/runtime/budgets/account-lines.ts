@@ -3,7 +3,9 @@
 // Reads: budgets. Writes: slot-reserved and slot-settled to budgets.
 // ACCOUNT-LINES-1. Without limits, and without a refusal of the provider, nothing is written and nothing
 //     waits.
-// ACCOUNT-LINES-2. A line that cannot be read holds no request: a limit is the provider's own to enforce.
+// ACCOUNT-LINES-2. A line without a request and without a pace leaves memory, also if no record of its
+//     account follows. Another record of the partition is enough.
+// ACCOUNT-LINES-3. A line that cannot be read holds no request: a limit is the provider's own to enforce.
 
 import { createHash } from 'node:crypto'
 import { hasInForce } from '../../codec/codec.ts'
@@ -69,7 +71,8 @@ export type AccountLines = {
 /** The end of a request whose use is unknown. */
 export const unknownEnd: SlotEnd = { tokens: null, refusedBy: null, waitMs: 0 }
 
-type Lines = Map<string, RequestLine>
+/** `sweptSize`: the number of lines after the newest search for idle ones. */
+type Lines = { byAccount: Map<string, RequestLine>; sweptSize: number }
 
 /** `behindMs`: how far the log's time is behind this clock, at most. Undefined: not read yet. */
 type Waiter = {
@@ -84,6 +87,9 @@ const looksMs: Milliseconds = 60_000
 /** Shorter waits are not reported. */
 const reportedWaitMs: Milliseconds = 1000
 
+/** So the search for idle lines costs each record little. */
+const sweepsFrom = 64
+
 /** One for a process. */
 export function createAccountLines(): AccountLines {
   const waiters = new Map<string, Map<string, Waiter>>()
@@ -93,16 +99,13 @@ export function createAccountLines(): AccountLines {
 
   const followers = partitionFollowers<Lines>({
     since: (now) => now - limits.slotsKeptMs,
-    begin: () => new Map(),
+    begin: () => ({ byAccount: new Map(), sweptSize: 0 }),
     apply(lines, records, context) {
       const changed = new Set<string>()
       for (const record of records) {
         const message = budgetRecord(record, context.log)
         if (message?.type !== 'slot-reserved' && message?.type !== 'slot-settled') continue
-        const line = lines.get(message.account) ?? emptyLine()
-        applyToLine(line, message, record.time)
-        if (isIdle(line, record.time)) lines.delete(message.account)
-        else lines.set(message.account, line)
+        applyToLines(lines, message, record.time)
         const waiter = waiters.get(message.account)?.get(message.attempt)
         if (waiter !== undefined) waiter.behindMs ??= context.clock.now() - record.time
         changed.add(message.account)
@@ -122,7 +125,7 @@ export function createAccountLines(): AccountLines {
     if (own === undefined) return
     const { clock } = context
     const now = clock.now()
-    const line = lines.get(account) ?? emptyLine()
+    const line = lines.byAccount.get(account) ?? emptyLine()
     const starts = plannedStarts(line)
     const order = [...starts.keys()]
     let nextMs = looksMs
@@ -175,7 +178,8 @@ export function createAccountLines(): AccountLines {
   ): Promise<Slot | undefined> {
     const { attempt } = request
     const id = accountId(account, await context.budgets.salt())
-    const line = followers.follow(context, await context.budgets.partitionOf(id)).state.get(id)
+    const { state } = followers.follow(context, await context.budgets.partitionOf(id))
+    const line = state.byAccount.get(id)
     const isHeld = line !== undefined && isUnderPressure(line, context.clock.now())
     const own = { account: id, attempt }
     if (!hasLimits(given) && !isHeld) return slotOf(context, own, false)
@@ -196,7 +200,7 @@ export function createAccountLines(): AccountLines {
     try {
       await context.budgets.append(id, { type: 'slot-reserved', ...own, ...request, limits: given })
       cancel = context.clock.after(limits.budgetReadMs, () => {
-        if (waiter.behindMs === undefined) started.resolve('start') // keeps ACCOUNT-LINES-2
+        if (waiter.behindMs === undefined) started.resolve('start') // keeps ACCOUNT-LINES-3
       })
       if (stop.aborted) leave()
       const how = await started.promise
@@ -228,6 +232,17 @@ export function createAccountLines(): AccountLines {
     },
     join: followers.join,
   }
+}
+
+function applyToLines(lines: Lines, record: SlotReserved | SlotSettled, time: Milliseconds): void {
+  const { byAccount, sweptSize } = lines
+  const line = byAccount.get(record.account) ?? emptyLine()
+  applyToLine(line, record, time)
+  if (isIdle(line, time)) byAccount.delete(record.account)
+  else byAccount.set(record.account, line)
+  if (byAccount.size <= 2 * sweptSize + sweepsFrom) return
+  for (const [account, other] of byAccount) if (isIdle(other, time)) byAccount.delete(account)
+  lines.sweptSize = byAccount.size // keeps ACCOUNT-LINES-2
 }
 
 async function settle(context: BudgetContext, settled: SlotSettled): Promise<void> {

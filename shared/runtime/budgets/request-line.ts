@@ -6,7 +6,8 @@
 // LINE-2. No request starts within a wait that the provider named. Then one goes first, as a probe.
 // LINE-3. Starts are apart by the pace of the limits, or by the pace that the provider accepted. So
 //     waits that begin together never end together.
-// LINE-4. Tenants start in turn by their shares (start-time fair queueing, Goyal 1996).
+// LINE-4. Tenants start in turn by their shares (start-time fair queueing, Goyal 1996). In a full line
+//     an earlier turn takes the place of the last one, so no tenant fills the line alone.
 
 import { limits } from '../../contract/limits.ts'
 import type { ModelLimits, SlotReserved, SlotSettled } from '../../contract/messages.ts'
@@ -113,8 +114,9 @@ export function isUnderPressure(line: RequestLine, time: Milliseconds): boolean 
   return line.waiting.size > 0 || line.closedUntil > time || paceAt(line, time) !== undefined
 }
 
-/** Whether the line has nothing that a later record could need. */
+/** Whether the line has nothing that a later record could need. Changes the line in place. */
 export function isIdle(line: RequestLine, time: Milliseconds): boolean {
+  advance(line, time)
   return (
     !isUnderPressure(line, time) &&
     line.running.size === 0 &&
@@ -224,14 +226,21 @@ function enter(line: RequestLine, record: SlotReserved, time: Milliseconds): voi
   // A request without limits waits in the line too, and must not free the others.
   if (hasLimits(record.limits)) line.limits = boundedLimits(record.limits)
   const isKnown = line.waiting.has(attempt) || line.running.has(attempt)
-  if (isKnown || line.waiting.size >= limits.slotsWaitingMax) return
+  if (isKnown) return
   const tag = Math.max(line.virtual, line.tags.get(tenant) ?? 0) + 1 / Math.max(1, share)
+  if (line.waiting.size >= limits.slotsWaitingMax && !makesRoom(line, tag)) return
   line.tags.set(tenant, tag)
   const entry: [string, WaitingRequest] = [attempt, { tenant, tag, since: time, expiresAt }]
   const later = [...line.waiting].filter(([, other]) => other.tag > tag)
   for (const [other] of later) line.waiting.delete(other)
   for (const [name, request] of [entry, ...later]) line.waiting.set(name, request)
   advance(line, time)
+}
+
+/** Refuses the last waiting request if its turn is later. */
+function makesRoom({ waiting }: RequestLine, tag: number): boolean {
+  const [attempt, last] = [...waiting].at(-1) ?? []
+  return attempt !== undefined && last !== undefined && last.tag > tag && waiting.delete(attempt)
 }
 
 /** A record of another process may have any number. */

@@ -13,7 +13,8 @@ async function problems(rule: Partial<OnceRule>, ...calls: Call[]): Promise<stri
   const run = { ...soundRun(), records: [], starts: [] } as ReturnType<typeof soundRun>
   const once = { by: ['to'], forMs: 10_000, within: 'conversation', ...rule }
   const declaration = { name: 'mail', idempotent: false, timeoutMs: 60_000, hints: { once } }
-  const policy = { startWithinMs: 1_000, graceMs: 1_000, toolTries: 1, guards: [] }
+  const guard = { name: 'once', tools: [{ pattern: '*', mode: 'shadow' }] }
+  const policy = { startWithinMs: 1_000, graceMs: 1_000, toolTries: 1, guards: [guard] }
   for (const [n, { conversation, raw, status, startsAt, end = 500 }] of calls.entries()) {
     const round = { conversation, turn: n, round: 1 }
     const add = (time: number, message: Sketch, id?: string) =>

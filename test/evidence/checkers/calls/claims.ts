@@ -11,6 +11,7 @@
 import type {
   CallsStopped,
   Claim,
+  Declaration,
   Lapsed,
   MessageOf,
   Outcome,
@@ -168,7 +169,9 @@ function clear(turn: Turn, message: RoundCleared, time: number, at: string): Ope
     const declaration = message.declarations.find(({ name }) => name === call.name)
     const known = decided.get(call.ordinal)
     const isUnable =
-      declaration === undefined || (call.problem !== null && call.problem !== 'no_arguments')
+      declaration === undefined ||
+      (call.problem !== null && call.problem !== 'no_arguments') ||
+      isUnguarded(message, declaration)
     const ending =
       known ??
       (turn.cancelled || time >= message.expiresAt ? 'skipped' : undefined) ??
@@ -206,6 +209,12 @@ function clear(turn: Turn, message: RoundCleared, time: number, at: string): Ope
   })
   turn.calls.push(...cleared)
   return cleared
+}
+
+/** A tool with `once` whose guard is not in force yet, or no more. */
+function isUnguarded({ policy }: RoundCleared, { name, hints }: Declaration): boolean {
+  const patterns = policy.guards.flatMap((guard) => (guard.name === 'once' ? guard.tools : []))
+  return (hints?.once ?? null) !== null && !patterns.some(({ pattern }) => matches(pattern, name))
 }
 
 function endWait(call: OpenCall, how: WaitEnd): void {

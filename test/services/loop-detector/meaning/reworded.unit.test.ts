@@ -5,6 +5,7 @@ import { describe, expect, it } from '@jest/globals'
 import { targetsIn } from '../../../../services/loop-detector/meaning/check.ts'
 import { mayCrash, withoutStates } from '../../../../services/loop-detector/meaning/lap-state.ts'
 import { isSteady } from '../../../../services/loop-detector/waiting/steady.ts'
+import { cpuMsOf } from '../../../support/cpu-time.ts'
 import { actions, failing, ok, one, type Step } from '../rounds.ts'
 
 const due = (...steps: Step[]) =>
@@ -236,4 +237,55 @@ describe('a path that a command does not find', () => {
       one('bash', { command: `cat /etc/x${n}` }, failing(`cat: /etc/x${n}: ${reasons[n - 1]}`))
     expect(due(...each(6, other))).toEqual([])
   })
+})
+
+describe('words for a reader', () => {
+  const pages = ['boiler', 'filter', 'heater', 'engine', 'window', 'ladder', 'garden', 'bridge']
+  const verbs = ['installs', 'cleans', 'repairs', 'paints', 'moves', 'checks', 'sells', 'opens']
+  const task = (prompt: string, n: number) =>
+    one('Task', { prompt }, ok(`Translated the page. It ${verbs[n % 8]} the ${pages[n % 8]}.`))
+
+  it('are a batch where the task names another number', () => {
+    expect(due(...each(14, (n) => task(`Translate page ${n} of the manual`, n)))).toEqual([])
+    expect(due(...each(8, (n) => task('Translate page 1 of the manual', n)))).toEqual([
+      [8, 'nudge'],
+    ])
+  })
+
+  it('are no plan where the list has no statuses', () => {
+    const route = (n: number) =>
+      one(
+        'plan_route',
+        { stops: [`${pages[n % 8]} ${n}`, 'home'] },
+        ok(`${n * 7} km by ${verbs[n % 8]}`),
+      )
+    expect(due(...each(14, route))).toEqual([])
+  })
+
+  it('are searched for names in linear time', () => {
+    const long = 'a'.repeat(16_384)
+    const cpuMs = cpuMsOf(() =>
+      due(
+        ...each(8, (n) =>
+          one('Task', { prompt: `Describe the ${pages[n % 8]}` }, ok(`${long} ${n}`)),
+        ),
+      ),
+    )
+    expect(cpuMs).toBeLessThan(1_500)
+  })
+
+  it('are a question also to a planner', () =>
+    expect(
+      due(
+        ...each(8, (n) =>
+          one(
+            'ask_planner',
+            { question: `Which step ${verbs[n % 8]} the house, ${pages[n % 8]}` },
+            ok(
+              'Nobody knows this step of the house, and nobody ever has, because the books were lost.',
+            ),
+          ),
+        ),
+      ),
+    ).toEqual([[8, 'nudge']]))
 })

@@ -263,4 +263,26 @@ describe('a line', () => {
     reserve(line, 'beyond', t0, { requestsAtOnce: 1 })
     expect(line.waiting.has('beyond')).toBe(false)
   })
+
+  it('gives another tenant the place of the last request when one tenant has filled the line', () => {
+    const line = emptyLine()
+    reserve(line, 'first', t0, { requestsAtOnce: 1 })
+    const waiting = { tenant: 'acme', since: t0, expiresAt: t0 * 2 }
+    for (const [n, one] of names(limits.slotsWaitingMax).entries())
+      line.waiting.set(one, { ...waiting, tag: n + 2 })
+    line.tags.set('acme', limits.slotsWaitingMax + 2)
+    reserve(line, 'own', t0, { requestsAtOnce: 1 })
+    reserve(line, 'other', t0, { requestsAtOnce: 1, tenant: 'globex' })
+    expect(line.waiting.has('own')).toBe(false)
+    expect([...line.waiting.keys()].slice(0, 2)).toEqual(['r0', 'other'])
+    expect(line.waiting.size).toBe(limits.slotsWaitingMax)
+    expect(line.waiting.has(`r${limits.slotsWaitingMax - 1}`)).toBe(false)
+  })
+
+  it('is idle after the lease of a request whose end nobody wrote', () => {
+    const line = emptyLine()
+    reserve(line, 'lost', t0, { requestsAtOnce: 1 })
+    expect(isIdle(line, t0 + limits.slotLeaseMs - 1)).toBe(false)
+    expect(isIdle(line, t0 + limits.slotLeaseMs)).toBe(true)
+  })
 })
