@@ -4,9 +4,9 @@
 //     also those that a bundle has only as context.
 
 import { scan } from '../../client/history/scan.ts'
+import { historyPrefix, historyTurn } from '../../shared/contract/history/history-keys.ts'
 import type { ConversationId, TurnId } from '../../shared/contract/ids.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
-import { historyPrefix, historyTurn } from '../../shared/contract/topology.ts'
 import { numbersOf } from '../../shared/view/conversation-timeline.ts'
 import type { OpenLog } from './open-log.ts'
 

@@ -11,9 +11,9 @@ import { batchesOf, leadersApartMs } from '../../shared/bus/range.ts'
 import { typeIn } from '../../shared/codec/codec.ts'
 import { messageOf } from '../../shared/codec/message-of.ts'
 import type { Offset, StoredRecord } from '../../shared/contract/bus.ts'
+import { historyConversation } from '../../shared/contract/history/history-keys.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import {
-  historyConversation,
   type StageName,
   stages,
   type TopicName,

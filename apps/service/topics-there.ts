@@ -12,7 +12,7 @@ import {
 import type { FleetMember } from '../../shared/bus/fleet/fleet-members.ts'
 import { noneIfMissing } from '../../shared/bus/range.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
-import { topicSpecs } from '../../shared/contract/topology.ts'
+import { topicSpecs } from '../../shared/contract/retention.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { otherPartitionCount } from '../../shared/runtime/log/partition-count.ts'
 

@@ -8,12 +8,12 @@
 import { leadersApartMs } from '../../shared/bus/range.ts'
 import { messageOf } from '../../shared/codec/message-of.ts'
 import type { StoredRecord, TopicKind } from '../../shared/contract/bus.ts'
+import { historyConversation } from '../../shared/contract/history/history-keys.ts'
 import type { DeadLetter, Message } from '../../shared/contract/messages.ts'
 import {
   type GuardTopicName,
   guardTopic,
   guardTopicName,
-  historyConversation,
   inboxOf,
   stages,
   type TopicName,

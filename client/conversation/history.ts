@@ -4,16 +4,12 @@
 import { decode } from '../../shared/codec/codec.ts'
 import { messageOf } from '../../shared/codec/message-of.ts'
 import { conversationOfTurn, originsIn, sharedEntries } from '../../shared/contract/history/fork.ts'
+import { historyPrefix, historyTurn } from '../../shared/contract/history/history-keys.ts'
 import { onPath } from '../../shared/contract/history/history-path.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { HistoryEntry, Origin } from '../../shared/contract/messages.ts'
-import {
-  historyKey,
-  historyPrefix,
-  historyTurn,
-  originKey,
-} from '../../shared/contract/topology.ts'
+import { historyKey, originKey } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import {
   type ConversationMessage,

@@ -7,7 +7,6 @@ import { isObject } from '../../shared/lib/json/json-object.ts'
 import { alternatives, kindOf, shown } from '../../shared/settings/mistake.ts'
 import { errorAnswer, furtherChoice, notPutTogether } from '../../shared/transcript/json-fields.ts'
 import type { Piece, ReadExchange } from '../../shared/transcript/transcript.ts'
-import { piecesOfAnswer } from '../../shared/wire/exchange.ts'
 import type { TranscriptFormat } from '../../shared/wire/format.ts'
 import { formatNamed, formatNames, historyFormats } from '../../shared/wire/formats.ts'
 import type {
@@ -75,7 +74,7 @@ const listNames = [...new Set(historyFormats.flatMap(({ transcript }) => transcr
  * calls, and no verdict would name them (R6).
  */
 export function readAnswer(answered: AnyGuestAnswer): readonly Piece[] {
-  if ('isRead' in answered) return asSent(piecesOfAnswer(answered.answer), answered.request.host)
+  if ('pieces' in answered) return asSent(answered.pieces, answered.request.host)
   const { request, answer } = answered
   const { format, host } = request
   const reader = transcriptOf(format)

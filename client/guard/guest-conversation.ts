@@ -4,7 +4,6 @@
 
 import type { Cap, Declaration, InterventionAction } from '../../shared/contract/messages.ts'
 import type { Piece } from '../../shared/transcript/transcript.ts'
-import type { ModelAnswer } from '../../shared/wire/exchange.ts'
 import type { FormatName } from '../../shared/wire/formats.ts'
 import type { VerdictCode } from './verdict-code.ts'
 
@@ -39,7 +38,7 @@ export type ReadGuestRequest = Pick<GuestRequest, 'host'> & {
 export type AnyGuestRequest = GuestRequest | ReadGuestRequest
 
 /** An answer that its front has read already. */
-export type ReadGuestAnswer = { request: AnyGuestRequest; answer: ModelAnswer; isRead: true }
+export type ReadGuestAnswer = { request: AnyGuestRequest; pieces: readonly Piece[] }
 
 export type AnyGuestAnswer = GuestAnswer | ReadGuestAnswer
 

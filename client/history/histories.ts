@@ -5,15 +5,15 @@
 
 import { letterCodec, messageOf } from '../../shared/codec/message-of.ts'
 import type { StoredRecord } from '../../shared/contract/bus.ts'
-import type { ConversationId } from '../../shared/contract/ids.ts'
-import type { HistoryEntry, RedactRule, Usage } from '../../shared/contract/messages.ts'
-import { partitionOf } from '../../shared/contract/partition.ts'
 import {
   historyConversation,
   historyPrefix,
-  isGuest,
   titledConversation,
-} from '../../shared/contract/topology.ts'
+} from '../../shared/contract/history/history-keys.ts'
+import type { ConversationId } from '../../shared/contract/ids.ts'
+import type { HistoryEntry, RedactRule, Usage } from '../../shared/contract/messages.ts'
+import { partitionOf } from '../../shared/contract/partition.ts'
+import { isGuest } from '../../shared/contract/topology.ts'
 import { distinctRules, redactionRules } from '../../shared/runtime/redaction/agent-redaction.ts'
 import { createRedaction, type Redaction } from '../../shared/runtime/redaction/redaction.ts'
 import { withoutReminders } from '../guard/history/reminders.ts'

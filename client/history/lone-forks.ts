@@ -2,15 +2,14 @@
 // them. The walk reads the history back to a time.
 
 import { messageOf } from '../../shared/codec/message-of.ts'
-import type { ConversationId } from '../../shared/contract/ids.ts'
-import { partitionOf } from '../../shared/contract/partition.ts'
 import {
   historyConversation,
   historyPrefix,
   historyRound,
-  originKey,
-  titleKey,
-} from '../../shared/contract/topology.ts'
+} from '../../shared/contract/history/history-keys.ts'
+import type { ConversationId } from '../../shared/contract/ids.ts'
+import { partitionOf } from '../../shared/contract/partition.ts'
+import { originKey, titleKey } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { titleIn } from './histories.ts'
 import { newestRecords } from './newest-records.ts'

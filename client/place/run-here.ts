@@ -4,7 +4,7 @@ import { personHere } from '../../services/approval/performer/person.ts'
 import type { ApprovalSettings } from '../../services/approval/performer/registration.ts'
 import type { RunningStages, StagesOptions } from '../../services/stages.ts'
 import type { AnyGuard } from '../../shared/contract/guard/guard.ts'
-import { topicSpecs } from '../../shared/contract/topology.ts'
+import { topicSpecs } from '../../shared/contract/retention.ts'
 import type { RunningGuards } from '../../shared/runtime/guards/start-guards.ts'
 import { closedOnFailure } from './closed-on-failure.ts'
 

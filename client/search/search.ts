@@ -8,10 +8,14 @@ import { setImmediate as othersTurn } from 'node:timers/promises'
 import { batchesOf } from '../../shared/bus/range.ts'
 import { letterCodec, messageOf } from '../../shared/codec/message-of.ts'
 import type { PartitionEnds, StoredRecord } from '../../shared/contract/bus.ts'
+import {
+  historyPrefix,
+  historyRound,
+  titledConversation,
+} from '../../shared/contract/history/history-keys.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { HistoryEntry } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
-import { historyPrefix, historyRound, titledConversation } from '../../shared/contract/topology.ts'
 import { type Clock, systemClock } from '../../shared/lib/clock.ts'
 import { pause } from '../../shared/lib/pause.ts'
 import { distinctRules, redactionRules } from '../../shared/runtime/redaction/agent-redaction.ts'

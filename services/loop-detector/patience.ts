@@ -19,6 +19,17 @@ export function hastyRoundsMax({ identicalSuccesses }: LoopThresholds): number {
 }
 
 /**
+ * For looks at an agent whose end comes by itself, less than a minute apart on average. Such a look
+ * can only cost tokens.
+ */
+export function agentLooksMax({ identicalSuccesses }: LoopThresholds): number {
+  return 2 * identicalSuccesses
+}
+
+/** Looks at an agent that are further apart, on average, have the bound of any wait. */
+export const agentLookMs: Milliseconds = 60_000
+
+/**
  * For looks after a sleep below five seconds, if no answer states that something runs. An honest wait
  * has news or an end before that.
  */

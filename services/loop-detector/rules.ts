@@ -11,6 +11,7 @@ import { nearEqual } from './rules/near-equal.ts'
 import { nothingNew } from './rules/nothing-new.ts'
 import { repeatedRound } from './rules/repeated-round.ts'
 import { sameAnswer } from './rules/same-answer.ts'
+import { sameTask } from './rules/same-task.ts'
 import { schemaFailure } from './rules/schema-failure.ts'
 import { stillWaiting } from './rules/still-waiting.ts'
 import { counting } from './rules/successes/counting.ts'
@@ -27,6 +28,7 @@ export const rules: Rule<unknown>[] = [
   repeatedRound,
   cycle,
   sameAnswer,
+  sameTask,
   reportedFailure,
   sameChange,
   sweep,

@@ -1,10 +1,13 @@
 // The retention of records (R7). One setting holds for all logs and for the history of
 // conversations, and another one for the evidence in `audit`. In a data folder they are kept until
 // somebody deletes them. A shorter retention must cover all records that a group may still fold.
-// Otherwise a restart would find half of a turn and stop (position.ts).
+// Otherwise a restart would find half of a turn and stop (position.ts). The topics as a bus creates them
+// follow from it.
 
 import type { Milliseconds } from '../lib/clock.ts'
+import type { TopicSpec } from './bus.ts'
 import { limits } from './limits.ts'
+import { guardTopic, guardTopicName, type TopicName, topics } from './topology.ts'
 import { latestOutcome } from './turn/tool-deadline.ts'
 
 const hourMs: Milliseconds = 3_600_000
@@ -25,11 +28,6 @@ export function retentionMsOf(days: number): Milliseconds | undefined {
   return days === keptForever ? undefined : days * dayMs
 }
 
-/** `days`: of the setting `auditDays`. */
-export function auditMsOf(days: number = auditDaysDefault): Milliseconds {
-  return days * dayMs
-}
-
 /** How long a log keeps its records, by the settings. */
 export function keptBy({
   retentionDays,
@@ -41,7 +39,7 @@ export function keptBy({
   retentionMs: Milliseconds | undefined
   auditMs: Milliseconds
 } {
-  return { retentionMs: retentionMsOf(retentionDays), auditMs: auditMsOf(auditDays) }
+  return { retentionMs: retentionMsOf(retentionDays), auditMs: auditDays * dayMs }
 }
 
 /**
@@ -68,4 +66,44 @@ export function retentionFault(
   const least = Math.floor(turnLongestMs / dayMs) + 1 + toleratedDowntimeDays
   const needed = `the longest turn (${Math.ceil(turnLongestMs / hourMs)} hours) and the tolerated downtime (${toleratedDowntimeDays} days) must fit into it`
   return `${needed}; set retentionDays to at least ${least}, or toleratedDowntimeDays to less`
+}
+
+/**
+ * All topics with a deployment's prefix and partition count, as a bus creates them. `retentionMs`:
+ * the retention of a log; undefined: until somebody deletes its records. Dead letters are kept longer,
+ * budgets as long as one may count, and `audit` for at least `auditMs`. A table keeps the newest record
+ * of each key, and the gateway removes the history of a conversation that was idle for the retention.
+ */
+export function topicSpecs(
+  prefix: string,
+  partitions: number,
+  retentionMs?: Milliseconds | undefined,
+  auditMs: Milliseconds = auditDaysDefault * dayMs,
+): TopicSpec[] {
+  const keptMs: typeof alwaysKeptMs = { ...alwaysKeptMs, audit: auditMs }
+  return (Object.keys(topics) as TopicName[]).map((name) => {
+    const { kind } = topics[name]
+    const spec = { name: prefix + name, kind, partitions }
+    if (name === 'conversation-keys') return { ...spec, compactedMs: limits.keysCompactedMs }
+    if (kind === 'table') return spec
+    if (retentionMs !== undefined)
+      return { ...spec, retentionMs: Math.max(retentionMs, keptMs[name] ?? 0) }
+    return name === 'budgets' ? { ...spec, retentionMs: keptMs[name] } : spec
+  })
+}
+
+/** Topics that are kept longer than the retention of a deployment. */
+const alwaysKeptMs: Partial<Record<TopicName, Milliseconds>> = {
+  'dead-letters': limits.deadLettersKeptMs,
+  budgets: limits.budgetsKeptMs,
+}
+
+/** The topic of one guard, as a bus creates it. */
+export function guardTopicSpec(
+  prefix: string,
+  guard: string,
+  partitions: number,
+  retentionMs?: Milliseconds | undefined,
+): TopicSpec {
+  return { name: prefix + guardTopicName(guard), kind: guardTopic.kind, partitions, retentionMs }
 }

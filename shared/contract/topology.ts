@@ -7,13 +7,9 @@
 // TOPOLOGY-3. All topics have one partition count, and an output goes to the partition number of
 //     its input.
 
-import type { Milliseconds } from '../lib/clock.ts'
-import { jsonIn } from '../lib/json/json-object.ts'
-import type { TopicKind, TopicSpec } from './bus.ts'
-import { type ConversationId, type RoundId, roundKey, type TurnId } from './ids.ts'
-import { limits } from './limits.ts'
+import type { TopicKind } from './bus.ts'
+import { type ConversationId, type RoundId, roundKey } from './ids.ts'
 import type { ContentKept, Message, MessageType, OperatorBudget, OperatorStop } from './messages.ts'
-import { auditMsOf } from './retention.ts'
 
 /** The keys of the table of stages below. */
 export type StageName = keyof typeof wirings
@@ -613,12 +609,6 @@ export function titleKey(conversation: ConversationId): string {
   return JSON.stringify([conversation, 'title', 0])
 }
 
-/** The conversation of a key of a title. Undefined: another key. */
-export function titledConversation(key: string): ConversationId | undefined {
-  const conversation = historyConversation(key)
-  return conversation !== undefined && key === titleKey(conversation) ? conversation : undefined
-}
-
 /** The key of a piece of a content in the history: `["c","<hash>",0]`. */
 export function contentKey({
   conversation,
@@ -626,73 +616,4 @@ export function contentKey({
   piece,
 }: Pick<ContentKept, 'conversation' | 'hash' | 'piece'>): string {
   return JSON.stringify([conversation, hash, piece])
-}
-
-export function historyPrefix(conversation: ConversationId): string {
-  return `${JSON.stringify([conversation]).slice(0, -1)},`
-}
-
-/** The conversation of a key of the history. Undefined: not such a key. */
-export function historyConversation(key: string): string | undefined {
-  return partsOf(key)?.[0]
-}
-
-/** The turn of a key of the history. Undefined: a key of no entry. */
-export function historyTurn(key: string): TurnId | undefined {
-  const [conversation, turn] = partsOf(key) ?? []
-  return conversation !== undefined && typeof turn === 'number' ? { conversation, turn } : undefined
-}
-
-/** The round of a key of the history. Undefined: a key of no entry. */
-export function historyRound(key: string): RoundId | undefined {
-  const of = historyTurn(key)
-  const round = partsOf(key)?.[2]
-  return of !== undefined && typeof round === 'number' ? { ...of, round } : undefined
-}
-
-function partsOf(key: string): [string, unknown, unknown] | undefined {
-  const parts = jsonIn(key)
-  return Array.isArray(parts) && parts.length === 3 && typeof parts[0] === 'string'
-    ? (parts as [string, unknown, unknown])
-    : undefined
-}
-
-/**
- * All topics with a deployment's prefix and partition count, as a bus creates them. `retentionMs`:
- * the retention of a log; undefined: until somebody deletes its records. Dead letters are kept longer,
- * budgets as long as one may count, and `audit` for at least `auditMs`. A table keeps the newest record
- * of each key, and the gateway removes the history of a conversation that was idle for the retention.
- */
-export function topicSpecs(
-  prefix: string,
-  partitions: number,
-  retentionMs?: Milliseconds | undefined,
-  auditMs: Milliseconds = auditMsOf(),
-): TopicSpec[] {
-  const keptMs: typeof alwaysKeptMs = { ...alwaysKeptMs, audit: auditMs }
-  return (Object.keys(topics) as TopicName[]).map((name) => {
-    const { kind } = topics[name]
-    const spec = { name: prefix + name, kind, partitions }
-    if (name === 'conversation-keys') return { ...spec, compactedMs: limits.keysCompactedMs }
-    if (kind === 'table') return spec
-    if (retentionMs !== undefined)
-      return { ...spec, retentionMs: Math.max(retentionMs, keptMs[name] ?? 0) }
-    return name === 'budgets' ? { ...spec, retentionMs: keptMs[name] } : spec
-  })
-}
-
-/** Topics that are kept longer than the retention of a deployment. */
-const alwaysKeptMs: Partial<Record<TopicName, Milliseconds>> = {
-  'dead-letters': limits.deadLettersKeptMs,
-  budgets: limits.budgetsKeptMs,
-}
-
-/** The topic of one guard, as a bus creates it. */
-export function guardTopicSpec(
-  prefix: string,
-  guard: string,
-  partitions: number,
-  retentionMs?: Milliseconds | undefined,
-): TopicSpec {
-  return { name: prefix + guardTopicName(guard), kind: guardTopic.kind, partitions, retentionMs }
 }

@@ -52,6 +52,22 @@ export function noProgress(calls: ShownCall[], finding: string[]): string {
   ])
 }
 
+/** For agents that are started again for one task. Their host reports their results by itself. */
+export function sameTask(calls: ShownCall[], times: number): string {
+  return frame(
+    calls,
+    [
+      `You have started an agent for this same task in ${times} responses. The reports bring nothing new.`,
+    ],
+    [
+      'Start no other agent for the same task.',
+      'If an agent still works on it, wait for the notification: its result comes by itself.',
+      'Otherwise do the task yourself, or use the reports that you have.',
+      'If you cannot go on, explain what you were trying to accomplish and ask the user.',
+    ],
+  )
+}
+
 /** After a wait for other agents without news. Their host reports their results by itself. */
 export function stillWaitingForAgents(calls: ShownCall[], waited: string): string {
   return waiting(calls, waited, [

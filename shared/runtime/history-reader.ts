@@ -13,12 +13,13 @@
 import { decode } from '../codec/codec.ts'
 import type { Bus, StoredRecord } from '../contract/bus.ts'
 import { originsIn, sharedEntries } from '../contract/history/fork.ts'
+import { historyPrefix, historyRound } from '../contract/history/history-keys.ts'
 import { leavesOut, onPath, type PathEntry } from '../contract/history/history-path.ts'
 import type { ConversationId, RoundId } from '../contract/ids.ts'
 import { limits } from '../contract/limits.ts'
 import type { HistoryEntry, Origin } from '../contract/messages.ts'
 import { comparedPlaces, type HistoryPlace } from '../contract/performer.ts'
-import { historyKey, historyPrefix, historyRound, originKey } from '../contract/topology.ts'
+import { historyKey, originKey } from '../contract/topology.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 
 /** An entry, and the bytes of its record. */

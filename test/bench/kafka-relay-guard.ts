@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Guard } from '../../shared/contract/guard/guard.ts'
-import { guardTopicSpec } from '../../shared/contract/topology.ts'
+import { guardTopicSpec } from '../../shared/contract/retention.ts'
 import { runGuard } from '../../shared/runtime/guards/run-guard.ts'
 import { counted } from './kafka-counted-bus.ts'
 import { guardName } from './kafka-relay-records.ts'

@@ -8,7 +8,7 @@ import { readKeys } from '../../shared/bus/signing/keys.ts'
 import { signedBus } from '../../shared/bus/signing/signed-bus.ts'
 import { createSigning } from '../../shared/bus/signing/signing.ts'
 import type { Bus, RecordToAppend } from '../../shared/contract/bus.ts'
-import { topicSpecs } from '../../shared/contract/topology.ts'
+import { topicSpecs } from '../../shared/contract/retention.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 
 export const partitions = 4

@@ -31,13 +31,12 @@ import { encode } from '../../shared/codec/codec.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import type { Guard } from '../../shared/contract/guard/guard.ts'
 import type { Message } from '../../shared/contract/messages.ts'
-import { retentionMsOf } from '../../shared/contract/retention.ts'
+import { retentionMsOf, topicSpecs } from '../../shared/contract/retention.ts'
 import {
   guardTopicName,
   type StageName,
   stageNames,
   type TopicName,
-  topicSpecs,
   topics,
 } from '../../shared/contract/topology.ts'
 import { registerGuard } from '../../shared/runtime/guards/guard-registry.ts'

@@ -3,7 +3,7 @@
 
 import { type Logger, pino } from 'pino'
 import { decode } from '../../shared/codec/codec.ts'
-import { guardTopicSpec, topicSpecs } from '../../shared/contract/topology.ts'
+import { guardTopicSpec, topicSpecs } from '../../shared/contract/retention.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import { check } from '../evidence/check.ts'
 import { type Finding, messageKey, type Violation } from '../evidence/evidence.ts'

@@ -16,15 +16,13 @@ import type { LocalBus } from '../../../shared/bus/kind.ts'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
-import { keptBy } from '../../../shared/contract/retention.ts'
+import { guardTopicSpec, keptBy, topicSpecs } from '../../../shared/contract/retention.ts'
 import {
   guardTopicName,
-  guardTopicSpec,
   inboxOf,
   isGuest,
   stageNames,
   stages,
-  topicSpecs,
 } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { usageError, WeirError } from '../../../shared/lib/errors.ts'

@@ -16,12 +16,12 @@ import type { Bundle } from '../../../shared/bus/bundle/bus.ts'
 import { leadersApartMs } from '../../../shared/bus/range.ts'
 import { messageOf } from '../../../shared/codec/message-of.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
+import { historyPrefix } from '../../../shared/contract/history/history-keys.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
 import {
   type GuardTopicName,
   guardTopicName,
-  historyPrefix,
   inboxOf,
   type TopicName,
   topics,

@@ -4,6 +4,7 @@
 
 import type { Offset } from '../../../shared/contract/bus.ts'
 import { isGuardName } from '../../../shared/contract/guard/guard-registration.ts'
+import { historyPrefix } from '../../../shared/contract/history/history-keys.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import type { MessageType } from '../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
@@ -11,7 +12,6 @@ import {
   type GuardTopicName,
   guardTopic,
   guardTopicName,
-  historyPrefix,
   nameWithoutPrefix,
   type TopicName,
   topics,

@@ -58,7 +58,7 @@ export function isComplete({ calls, results }: CallRound): boolean {
 }
 
 function guestAnswerOf(round: CallRound): ReadGuestAnswer {
-  return { request: requestOf(round, []), answer: answerOf(round), isRead: true }
+  return { request: requestOf(round, []), pieces: piecesOfAnswer(answerOf(round)) }
 }
 
 /** The request that the host sends after this round, as far as hooks know it. */

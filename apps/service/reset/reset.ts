@@ -5,12 +5,12 @@ import type { GroupAdmin } from '../../../shared/bus/kafka/group/group-admin.ts'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'
 import type { Assignment, Bus } from '../../../shared/contract/bus.ts'
+import { topicSpecs } from '../../../shared/contract/retention.ts'
 import {
   guardTopicName,
   type StageName,
   stageNames,
   stages,
-  topicSpecs,
 } from '../../../shared/contract/topology.ts'
 import { usageError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log/log.ts'

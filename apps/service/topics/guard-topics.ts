@@ -1,8 +1,7 @@
 // The topics of the guards that are registered on a cluster.
 
 import type { TopicSpec } from '../../../shared/contract/bus.ts'
-import { retentionMsOf } from '../../../shared/contract/retention.ts'
-import { guardTopicSpec } from '../../../shared/contract/topology.ts'
+import { guardTopicSpec, retentionMsOf } from '../../../shared/contract/retention.ts'
 import { registeredGuardNames } from '../../../shared/runtime/guards/guard-registry.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withTopicsBus } from './planned-partitions.ts'

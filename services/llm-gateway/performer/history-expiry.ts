@@ -15,11 +15,15 @@
 //     nothing.
 
 import { originsIn } from '../../../shared/contract/history/fork.ts'
+import {
+  historyConversation,
+  historyPrefix,
+} from '../../../shared/contract/history/history-keys.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
-import { historyConversation, historyPrefix, originKey } from '../../../shared/contract/topology.ts'
+import { originKey } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 

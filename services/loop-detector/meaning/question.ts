@@ -44,11 +44,11 @@ export function questionOf(call: CallEvidence): Question | undefined {
       names: namesIn(message),
     }
   }
-  const asked = textsIn(value, questionName, 0)
+  const asked = questionsIn(value)
   if (asked.length === 0) return undefined
   const answer = withoutEchoes(text.replace(frame, ''), asked).trim()
   const isPerson = asksPerson.test(tool)
-  const isReport = !isPerson && answer.length >= reportMin && !goesOn.test(asked.join(' '))
+  const isReport = !isPerson && answer.length >= reportMin && !goesOn(asked)
   if (!isReport && answer.length < (isPerson ? personMin : agentMin)) return undefined
   const plain = masked(answer)
   return {
@@ -85,10 +85,9 @@ const questionName = /^(?:questions?|prompt|message|task|query|text|instructions
 const messageName = /^(?:text|body|message|content|html|markdown)$/i
 const reader =
   /^(?:to|recipients?|receiver|target|channel|room|chat|topic|email|phone|user|thread|conversation)(?:_?(?:ids?|name|number|email))?$/i
-/** Each report on such a task is about another step. */
-const goesOn = /\b(?:next|continue|go on|another|remaining|rest of)\b/i
-/** The line of a host about the agent that answered. */
-const frame = /\n+agentId: [\s\S]*$/
+const ofNextStep = /\b(?:next|continue|go on|another|remaining|rest of)\b/i
+/** The lines of a host about the agent that answered. */
+export const frame = /\n+agentId: [\s\S]*$|\b(?:task|session)_id: \S+/g
 const token = /[\w.@/-]+/g
 const name = /\d{3}|[a-z]\d|[_/@]|[a-z][A-Z]/
 
@@ -100,6 +99,16 @@ function namesIn(text: string): string[] {
 
 function stemsIn(text: string): string[] {
   return [...new Set(wordsIn(text).filter((word) => word.length > 3))]
+}
+
+/** Whether each report on the task is about another step. */
+export function goesOn(asked: string[]): boolean {
+  return ofNextStep.test(asked.join(' '))
+}
+
+/** The texts of a question or task among the arguments. */
+export function questionsIn(value: unknown): string[] {
+  return textsIn(value, questionName, 0)
 }
 
 function textsIn(value: unknown, named: RegExp, depth: number): string[] {

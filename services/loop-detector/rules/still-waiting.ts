@@ -5,23 +5,37 @@
 //     its time, by the records. After a reminder the time counts from there.
 // STILL-WAITING-2. Looks that follow each other faster than any agent waits have a limit in rounds
 //     too, as have looks without times, and looks after short sleeps that show nothing running.
-// STILL-WAITING-3. A round without a wait neither counts nor ends it: the agent may look after it
+// STILL-WAITING-3. A look at an agent that a call of the turn started, by a sleep or without a wait,
+//     has a limit in rounds: the agent's end comes by itself. `children` has the ids of such agents.
+// STILL-WAITING-4. A round without a wait neither counts nor ends it: the agent may look after it
 //     slept. A round with news begins it anew.
 
+import { limits } from '../../../shared/contract/limits.ts'
+import { remember } from '../../../shared/lib/recency.ts'
 import {
-  type ShownCall,
   stillWaitingForAgents,
   stillWaiting as textOf,
 } from '../../../shared/model-texts/interventions.ts'
-import { wordsOf } from '../evidence/effect.ts'
+import type { CallEvidence } from '../evidence/call-evidence.ts'
+import { commandIn, wordsOf } from '../evidence/effect.ts'
 import { isWaiting } from '../evidence/evidence.ts'
 import { addMatch, emptyStreak, found, roundsText, type Streak } from '../ladder.ts'
-import { briefRoundsMax, hastyMs, hastyRoundsMax, waitMsMax } from '../patience.ts'
+import { agentStarted, looksAtAgent } from '../meaning/agent-task.ts'
+import {
+  agentLookMs,
+  agentLooksMax,
+  briefRoundsMax,
+  hastyMs,
+  hastyRoundsMax,
+  waitMsMax,
+} from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
+import { namesWait } from '../waiting/waiting.ts'
 
 /**
  * `since`: its begin. `counted`: the rounds since the begin or the last reminder, at `countedFrom`.
- * `brief`: those of them with no more than a short sleep.
+ * `brief`: those of them with no more than a short sleep. `vain`: those in a row that only look at
+ * `children`, with one result, `look`.
  */
 type Memory = {
   streak: Streak
@@ -29,6 +43,10 @@ type Memory = {
   rounds: number
   counted: number
   brief: number
+  vain: number
+  look: string
+  isOfAgents: boolean
+  children: Set<string>
   countedFrom: number
 }
 
@@ -38,17 +56,21 @@ const noWait = (): Memory => ({
   rounds: 0,
   counted: 0,
   brief: 0,
+  vain: 0,
+  look: '',
+  isOfAgents: true,
+  children: new Set(),
   countedFrom: 0,
 })
 
 export const stillWaiting: Rule<Memory> = {
   name: 'still-waiting',
-  version: 2,
+  version: 3,
   kind: 'tool_loop',
   thresholds: ['loop.waitMinutes', 'loop.identicalSuccesses'],
   description: 'The agent waits for something that runs, and nothing changes for long.',
   firesWhen:
-    'one wait lasts for 60 minutes without news, for 25 rounds that follow each other within a second, or for 100 rounds with a sleep below five seconds. It only reminds the model, and again after the same time',
+    'one wait lasts for 60 minutes without news, for 25 rounds that follow each other within a second, or for 100 rounds with a sleep below five seconds. For 10 looks less than a minute apart at an agent that a call of the turn started. It only reminds the model, and again after the same time',
   endedBy: 'any new result, or a change',
   sentence: 'kept waiting',
   initial: noWait,
@@ -56,28 +78,43 @@ export const stillWaiting: Rule<Memory> = {
   judge(memory, { calls, news, time }, { loop }) {
     if (calls.length === 0) return undefined
     const waiting = calls.find(isWaiting)
+    noteChildren(memory.children, calls)
     if (news.text && memory.rounds > 0) begin(memory, Math.min(memory.rounds, 1), time)
     if (waiting === undefined) return undefined
     if (memory.rounds === 0) begin(memory, 0, time)
     memory.rounds += 1
     memory.counted += 1
     if (!waiting.poll && waiting.sleepsBriefly) memory.brief += 1
+    if (isVain(memory, waiting)) {
+      memory.vain = waiting.result === memory.look ? memory.vain + 1 : 1
+      memory.look = waiting.result
+    }
+    if (memory.vain === 0 && !looksAtAgent(waiting)) memory.isOfAgents = false
     addMatch(memory.streak, waiting)
     const passed = time - memory.countedFrom
     const isHasty = memory.counted >= hastyRoundsMax(loop) && passed < memory.counted * hastyMs
     const isBrief = memory.brief >= briefRoundsMax(loop)
-    if (passed < waitMsMax(loop) && !isHasty && !isBrief) return undefined
-    Object.assign(memory, { counted: 0, brief: 0, countedFrom: time })
+    const isVainly = memory.vain >= agentLooksMax(loop) && passed < memory.counted * agentLookMs
+    if (passed < waitMsMax(loop) && !isHasty && !isBrief && !isVainly) return undefined
+    Object.assign(memory, { counted: 0, brief: 0, vain: 0, countedFrom: time })
     return finding(memory, time)
   },
 }
 
 /** `rounds`: a sleep before the first look belongs to the wait. */
 function begin(memory: Memory, rounds: number, time: number): void {
-  Object.assign(memory, { ...noWait(), rounds, counted: rounds, since: time, countedFrom: time })
+  const { children } = memory
+  Object.assign(memory, {
+    ...noWait(),
+    children,
+    rounds,
+    counted: rounds,
+    since: time,
+    countedFrom: time,
+  })
 }
 
-function finding({ streak, since, rounds }: Memory, time: number): Finding {
+function finding({ streak, since, rounds, isOfAgents }: Memory, time: number): Finding {
   const minutes = Math.floor((time - since) / 60_000)
   const waited =
     minutes === 0
@@ -86,14 +123,25 @@ function finding({ streak, since, rounds }: Memory, time: number): Finding {
   return found(streak, {
     key: [...new Set(streak.shown.map(({ tool }) => tool))].join(', '),
     reason: `waited for ${waited}, and nothing changed`,
-    text: (streak.shown.every(looksAtAgent) ? stillWaitingForAgents : textOf)(streak.shown, waited),
+    text: (isOfAgents ? stillWaitingForAgents : textOf)(streak.shown, waited),
     action: 'nudge',
   })
 }
 
-/** By the name of its tool or of its argument. */
-function looksAtAgent({ tool, arguments: sent }: ShownCall): boolean {
-  return wordsOf(tool).some((word) => agentWords.has(word)) || /"(?:sub_?)?agent_?ids?"/i.test(sent)
+/** Adds agents that go on, and removes those that another result names, such as that of their end. */
+function noteChildren(children: Set<string>, calls: CallEvidence[]): void {
+  for (const call of calls) {
+    const started = agentStarted(call)
+    if (started !== undefined) remember(children, started, limits.loopIdsMax)
+    else if (!isWaiting(call))
+      for (const id of children) if (call.text.includes(id)) children.delete(id)
+  }
 }
 
-const agentWords: ReadonlySet<string> = new Set(['agent', 'agents', 'subagent', 'subagents'])
+/** Whether the call only sleeps while a child runs, or looks at a child and names no wait. */
+function isVain({ children }: Memory, call: CallEvidence): boolean {
+  const { sleeps, tool, value, raw } = call
+  if (children.size === 0) return false
+  if (sleeps) return commandIn(value) !== undefined || !wordsOf(tool).includes('wait')
+  return !namesWait(value) && [...children].some((id) => raw.includes(id))
+}

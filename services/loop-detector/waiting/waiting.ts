@@ -96,7 +96,7 @@ export function waitsByInput(value: unknown): boolean {
 }
 
 /** It names its own wait for a running session. */
-function namesWait(value: unknown): boolean {
+export function namesWait(value: unknown): boolean {
   if (!isObject(value)) return false
   for (const name in value) if (isWaitMember(name, value[name])) return looksAtSession(value)
   return false // nearly always

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { appendFileSync, createReadStream, rmSync } from 'node:fs'
 import { knownSchemas, schemaIdIn, typeIn } from '../../codec/codec.ts'
 import type { StoredRecord, TopicKind } from '../../contract/bus.ts'
-import { historyConversation } from '../../contract/topology.ts'
+import { historyConversation } from '../../contract/history/history-keys.ts'
 import { beginFile, guarded, nameFile, refusal, refuseTaken } from '../../lib/files/whole-file.ts'
 import { DatabaseSync } from '../sqlite.ts'
 import {

@@ -12,14 +12,11 @@
 import { createCipheriv, createDecipheriv, randomBytes, randomFillSync } from 'node:crypto'
 import { encryptedByte, headerBytes, typeIn } from '../../codec/codec.ts'
 import type { HiddenRecords, RecordToAppend } from '../../contract/bus.ts'
+import { historyConversation } from '../../contract/history/history-keys.ts'
 import type { ConversationId } from '../../contract/ids.ts'
 import type { MessageType } from '../../contract/messages.ts'
 import { tenantOf } from '../../contract/tenant.ts'
-import {
-  auditKeyOfOperator,
-  historyConversation,
-  nameWithoutPrefix,
-} from '../../contract/topology.ts'
+import { auditKeyOfOperator, nameWithoutPrefix } from '../../contract/topology.ts'
 import { WeirError } from '../../lib/errors.ts'
 import {
   everyTenant,

@@ -7,8 +7,8 @@
 
 import { encryptedByte } from '../../codec/codec.ts'
 import type { Bus, StoredRecord } from '../../contract/bus.ts'
+import { historyConversation } from '../../contract/history/history-keys.ts'
 import type { ConversationId } from '../../contract/ids.ts'
-import { historyConversation } from '../../contract/topology.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import { batchesOf, noneIfMissing } from '../range.ts'
 import { freshMs } from './conversation-keys.ts'

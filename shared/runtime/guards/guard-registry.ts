@@ -18,7 +18,8 @@ import type {
   GuardMode,
   GuardRegistration,
 } from '../../contract/messages.ts'
-import { guardKeyPrefix, guardTopicName, guardTopicSpec, topics } from '../../contract/topology.ts'
+import { guardTopicSpec } from '../../contract/retention.ts'
+import { guardKeyPrefix, guardTopicName, topics } from '../../contract/topology.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 import type { AuditedTable } from '../settings/audited-change.ts'

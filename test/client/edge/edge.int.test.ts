@@ -6,7 +6,7 @@ import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import { decode, encode } from '../../../shared/codec/codec.ts'
 import type { Bus, StoredRecord } from '../../../shared/contract/bus.ts'
 import type { TurnFinished } from '../../../shared/contract/messages.ts'
-import { topicSpecs } from '../../../shared/contract/topology.ts'
+import { topicSpecs } from '../../../shared/contract/retention.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { askEdge, replyOf } from '../../support/asked-turn.ts'
 

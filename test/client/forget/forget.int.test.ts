@@ -26,15 +26,11 @@ import { addTenantKey, readTenantKeys } from '../../../shared/bus/encryption/ten
 import { batchesOf } from '../../../shared/bus/range.ts'
 import { messageOf } from '../../../shared/codec/message-of.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
+import { historyPrefix } from '../../../shared/contract/history/history-keys.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { HistorySummary } from '../../../shared/contract/messages.ts'
-import {
-  historyKey,
-  historyPrefix,
-  summaryKey,
-  titleKey,
-  topicSpecs,
-} from '../../../shared/contract/topology.ts'
+import { topicSpecs } from '../../../shared/contract/retention.ts'
+import { historyKey, summaryKey, titleKey } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { registerGuard } from '../../../shared/runtime/guards/guard-registry.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'

@@ -26,7 +26,8 @@ import type {
   GuestRound,
   Message,
 } from '../../../shared/contract/messages.ts'
-import { newestTurn, topicSpecs } from '../../../shared/contract/topology.ts'
+import { topicSpecs } from '../../../shared/contract/retention.ts'
+import { newestTurn } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { answerOf, requestOf, type Said, saidCall, saidText } from '../../support/guest-requests.ts'

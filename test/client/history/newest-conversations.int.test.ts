@@ -13,7 +13,8 @@ import type {
   UnjudgedRequests,
 } from '../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
-import { historyKey, type TopicName, topicSpecs } from '../../../shared/contract/topology.ts'
+import { topicSpecs } from '../../../shared/contract/retention.ts'
+import { historyKey, type TopicName } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { responseWith, userMessage } from '../../support/messages.ts'

@@ -25,7 +25,8 @@ import type {
   TurnFinished,
 } from '../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
-import { historyKey, type TopicName, topicSpecs } from '../../../shared/contract/topology.ts'
+import { topicSpecs } from '../../../shared/contract/retention.ts'
+import { historyKey, type TopicName } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { claimFolder } from '../../../shared/lib/files/folder-owner.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'

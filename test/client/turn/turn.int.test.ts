@@ -9,7 +9,7 @@ import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import { encode } from '../../../shared/codec/codec.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
-import { topicSpecs } from '../../../shared/contract/topology.ts'
+import { topicSpecs } from '../../../shared/contract/retention.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import {
   part,

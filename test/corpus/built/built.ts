@@ -9,6 +9,8 @@ import { renamedLoops } from './renamed-loops.ts'
 import { renamedWork } from './renamed-work.ts'
 import { rewordedLoops } from './reworded-loops.ts'
 import { rewordedWork } from './reworded-work.ts'
+import { treeLoops } from './tree-loops.ts'
+import { treeWork } from './tree-work.ts'
 import { unseenLoops } from './unseen-loops.ts'
 import { unseenWork } from './unseen-work.ts'
 import { slowLoops, variedLoops } from './varied-loops.ts'
@@ -19,12 +21,14 @@ export const built: Scenario[] = [
   ...hostLoops,
   ...renamedLoops,
   ...rewordedLoops,
+  ...treeLoops,
   ...unseenLoops,
   ...freshLoops,
   ...honestWork,
   ...hostWork,
   ...renamedWork,
   ...rewordedWork,
+  ...treeWork,
   ...unseenWork,
   ...freshWork,
 ]

@@ -11,6 +11,8 @@ import { built } from '../../corpus/built/built.ts'
 import { honestWork } from '../../corpus/built/honest-work.ts'
 import { hostLoops } from '../../corpus/built/host-loops.ts'
 import { hostWork } from '../../corpus/built/host-work.ts'
+import { treeLoops } from '../../corpus/built/tree-loops.ts'
+import { treeWork } from '../../corpus/built/tree-work.ts'
 import { variedLoops } from '../../corpus/built/varied-loops.ts'
 
 const folder = new URL('../../corpus/', import.meta.url)
@@ -43,13 +45,15 @@ describe('the corpus', () => {
     ).toEqual([])
   })
 
-  it('has built traces with unique names: 62 and 30 loops due by call 16, and 245 of honest work', () => {
+  it('has built traces with unique names: many loops due by call 16, and more honest work', () => {
     expect(new Set(built.map(({ id }) => id)).size).toBe(built.length)
     expect(variedLoops.length).toBeGreaterThanOrEqual(60)
     expect(variedLoops.filter(({ expect }) => (expect?.by_step ?? 99) > 15)).toEqual([])
     expect(honestWork.length).toBeGreaterThanOrEqual(150)
     expect(hostLoops).toHaveLength(30)
     expect(hostWork.length).toBeGreaterThanOrEqual(60)
+    expect(treeLoops.length).toBeGreaterThanOrEqual(12)
+    expect(treeWork.length).toBeGreaterThanOrEqual(25)
   })
 
   it.each(corpus.map((scenario) => [scenario.id, scenario] as const))('%s', (_, scenario) => {

@@ -71,6 +71,17 @@ const situations: Situation[] = [
     ),
   },
   {
+    title: 'an agent is started again for one task',
+    rule: 'same-task',
+    steps: rounds(5, (n) =>
+      ok(
+        'researcher',
+        { task: 'Find the currency.' },
+        turnOf(['Nothing found.', 'Found nothing.'], n),
+      ),
+    ),
+  },
+  {
     title: 'a success reports the failure',
     rule: 'reported-failure',
     steps: rounds(6, (n) =>
@@ -133,6 +144,18 @@ const situations: Situation[] = [
     rule: 'still-waiting',
     steps: rounds(25, () => ok('check_agent', { agent_id: 'a77' }, 'running')),
     hints: { check_agent: { poll: true } },
+  },
+  {
+    title: 'the parent sleeps until its agent ends',
+    rule: 'still-waiting',
+    steps: [
+      ok(
+        'Agent',
+        { prompt: 'Find the currency.', run_in_background: true },
+        'Async agent launched successfully.\nagentId: a1b2c3d',
+      ),
+      ...rounds(10, () => ok('Bash', { command: 'sleep 30' }, '')),
+    ],
   },
   {
     title: 'a response repeats itself',

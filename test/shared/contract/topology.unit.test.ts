@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import {
+  historyConversation,
+  historyPrefix,
+} from '../../../shared/contract/history/history-keys.ts'
+import { topicSpecs } from '../../../shared/contract/retention.ts'
+import {
   guardTopic,
   guardTopicName,
-  historyConversation,
   historyKey,
-  historyPrefix,
   stages,
-  topicSpecs,
   topics,
   topicsWrittenBy,
 } from '../../../shared/contract/topology.ts'

@@ -17,8 +17,9 @@ import type {
   Tick,
 } from '../../../shared/contract/messages.ts'
 import type { Performer, PerformerContext } from '../../../shared/contract/performer.ts'
+import { topicSpecs } from '../../../shared/contract/retention.ts'
 import { closed, type Output, type Stage } from '../../../shared/contract/stage.ts'
-import { keyOf, topicSpecs } from '../../../shared/contract/topology.ts'
+import { keyOf } from '../../../shared/contract/topology.ts'
 import { readPartition } from '../../../shared/runtime/partition.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { runStage } from '../../../shared/runtime/run-stage.ts'

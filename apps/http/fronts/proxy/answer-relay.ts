@@ -8,7 +8,12 @@ import type { Logger } from 'pino'
 import type { ReadGuestAnswer } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { senderOf } from '../../../../shared/hosts/request-sender.ts'
-import { answerOf, callsOfAnswer, type ModelAnswer } from '../../../../shared/wire/exchange.ts'
+import {
+  answerOf,
+  callsOfAnswer,
+  type ModelAnswer,
+  piecesOfAnswer,
+} from '../../../../shared/wire/exchange.ts'
 import type { ModelFormat } from '../../../../shared/wire/proxied.ts'
 import { heldVerdicts } from '../held-verdicts.ts'
 import type { HostSessions } from '../hooks/host-sessions.ts'
@@ -102,7 +107,7 @@ export function createAnswerRelay({
     const holds = session !== undefined && sessions.hasHooks(session)
     const guest = await conversationOf(agent, { ...identity, holds, hides: false })
     const own = guestRequest(api, headers, sent)
-    const judged: ReadGuestAnswer = { request: own, answer, isRead: true }
+    const judged: ReadGuestAnswer = { request: own, pieces: piecesOfAnswer(answer) }
     const calls = callsOfAnswer(answer).map(({ id }) => id)
     clients.answered(request, identity.conversation, calls)
     if (!holds || calls.length === 0) await guest.afterModel(judged, { waitMs: 0 })

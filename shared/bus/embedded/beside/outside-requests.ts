@@ -9,10 +9,10 @@ import { decode, typeIn } from '../../../codec/codec.ts'
 import type { Appended, Bus, Erased, Erasure, RecordToAppend } from '../../../contract/bus.ts'
 import { isGuardName } from '../../../contract/guard/guard-registration.ts'
 import type { MessageType } from '../../../contract/messages.ts'
+import { guardTopicSpec } from '../../../contract/retention.ts'
 import {
   guardTopic,
   guardTopicName,
-  guardTopicSpec,
   keyOf,
   nameWithoutPrefix,
   topics,

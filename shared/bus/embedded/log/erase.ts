@@ -6,9 +6,9 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Erasure } from '../../../contract/bus.ts'
+import { historyPrefix } from '../../../contract/history/history-keys.ts'
 import {
   guardTopicName,
-  historyPrefix,
   topics as known,
   nameWithoutPrefix,
   summaryKey,

@@ -10,7 +10,7 @@ import { type ResetOptions, reset } from '../../../../apps/service/reset/reset.t
 import { stageProgress } from '../../../../apps/service/stage-progress.ts'
 import { encode } from '../../../../shared/codec/codec.ts'
 import type { Bus, Subscription } from '../../../../shared/contract/bus.ts'
-import { topicSpecs } from '../../../../shared/contract/topology.ts'
+import { topicSpecs } from '../../../../shared/contract/retention.ts'
 import { positionAt } from '../../../../shared/runtime/log/position.ts'
 import { readSettings, type Settings } from '../../../../shared/settings/settings.ts'
 import { kafkaWorld } from '../../../shared/bus/kafka/kafka-world.ts'

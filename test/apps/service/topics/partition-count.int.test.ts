@@ -10,7 +10,7 @@ import { openBus } from '../../../../client/place/open-bus.ts'
 import { decode, encode } from '../../../../shared/codec/codec.ts'
 import type { Bus } from '../../../../shared/contract/bus.ts'
 import { partitionOf } from '../../../../shared/contract/partition.ts'
-import { topicSpecs } from '../../../../shared/contract/topology.ts'
+import { topicSpecs } from '../../../../shared/contract/retention.ts'
 import {
   storedPartitionCount,
   storePartitionCount,

@@ -5,8 +5,7 @@ import { describe, expect, it } from '@jest/globals'
 import { parseAllDocuments } from 'yaml'
 import { showPlan } from '../../../../apps/service/topics/topics.ts'
 import { topicPlan } from '../../../../shared/bus/kafka/cluster/topic-plan.ts'
-import { keptBy, retentionDaysDefault } from '../../../../shared/contract/retention.ts'
-import { topicSpecs } from '../../../../shared/contract/topology.ts'
+import { keptBy, retentionDaysDefault, topicSpecs } from '../../../../shared/contract/retention.ts'
 
 type KafkaTopic = {
   apiVersion: string

@@ -247,8 +247,10 @@ describe('words for a reader', () => {
 
   it('are a batch where the task names another number', () => {
     expect(due(...each(14, (n) => task(`Translate page ${n} of the manual`, n)))).toEqual([])
-    expect(due(...each(8, (n) => task('Translate page 1 of the manual', n)))).toEqual([
-      [8, 'nudge'],
+    // The rule same-task sees the same task.
+    expect(due(...each(8, (n) => task('Translate page 1 of the manual', n)))[0]).toEqual([
+      5,
+      'nudge',
     ])
   })
 

@@ -7,7 +7,7 @@ import { createEncryption } from '../../../../shared/bus/encryption/encryption.t
 import { decode, encode, hold } from '../../../../shared/codec/codec.ts'
 import { messageOf } from '../../../../shared/codec/message-of.ts'
 import type { Bus, PartitionReader, StoredRecord } from '../../../../shared/contract/bus.ts'
-import { topicSpecs } from '../../../../shared/contract/topology.ts'
+import { topicSpecs } from '../../../../shared/contract/retention.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { toRecord } from '../../../../shared/runtime/record.ts'
 

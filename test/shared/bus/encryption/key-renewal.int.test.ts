@@ -18,7 +18,7 @@ import {
 } from '../../../../shared/bus/encryption/tenant-keys.ts'
 import { messageOf } from '../../../../shared/codec/message-of.ts'
 import type { Bus } from '../../../../shared/contract/bus.ts'
-import { topicSpecs } from '../../../../shared/contract/topology.ts'
+import { topicSpecs } from '../../../../shared/contract/retention.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { toRecord } from '../../../../shared/runtime/record.ts'
 import { readSettings } from '../../../../shared/settings/settings.ts'

@@ -4,7 +4,7 @@
 import { encryptedBus } from '../../../../shared/bus/encryption/encrypted-bus.ts'
 import { createEncryption } from '../../../../shared/bus/encryption/encryption.ts'
 import type { Bus } from '../../../../shared/contract/bus.ts'
-import { topicSpecs } from '../../../../shared/contract/topology.ts'
+import { topicSpecs } from '../../../../shared/contract/retention.ts'
 import { newName, record } from '../contract-world.ts'
 
 const partitions = 4

@@ -13,7 +13,7 @@ import { createBroker, protocolError, sendRaw } from '../../../../shared/bus/kaf
 import { crc32c } from '../../../../shared/bus/kafka/protocol/crc32c.ts'
 import { produceRequest } from '../../../../shared/bus/kafka/protocol/produce-request.ts'
 import { encodeBatch } from '../../../../shared/bus/kafka/protocol/record-batch.ts'
-import { topicSpecs } from '../../../../shared/contract/topology.ts'
+import { topicSpecs } from '../../../../shared/contract/retention.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { runStage } from '../../../../shared/runtime/run-stage.ts'
 import { collect, newName, readAll, record } from '../contract-world.ts'

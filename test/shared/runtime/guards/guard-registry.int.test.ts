@@ -15,7 +15,8 @@ import type {
   GuardVerdict,
   RoundCleared,
 } from '../../../../shared/contract/messages.ts'
-import { guardKeyPrefix, guardTopicSpec, topicSpecs } from '../../../../shared/contract/topology.ts'
+import { guardTopicSpec, topicSpecs } from '../../../../shared/contract/retention.ts'
+import { guardKeyPrefix } from '../../../../shared/contract/topology.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { createLog } from '../../../../shared/lib/log/log.ts'
 import {

@@ -26,7 +26,12 @@ import {
   noAnswerInTime,
   siblingRefused,
 } from '../../../../../shared/model-texts/guests.ts'
-import { callsOfAnswer, textOfAnswer, withText } from '../../../../../shared/wire/exchange.ts'
+import {
+  callsOfAnswer,
+  piecesOfAnswer,
+  textOfAnswer,
+  withText,
+} from '../../../../../shared/wire/exchange.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
 import { ownAttempt } from '../../../../../shared/wire/strict/own-attempt.ts'
 import type { NotRun } from '../../../../../shared/wire/strict/strict.ts'
@@ -134,8 +139,7 @@ export function vetoRun(
   function judged({ answer }: Attempt, text = textOfAnswer(answer)): ReadGuestAnswer {
     return {
       request: guestRequest(api, headers, sent),
-      answer: withText(answer, text),
-      isRead: true,
+      pieces: piecesOfAnswer(withText(answer, text)),
     }
   }
 

@@ -15,7 +15,7 @@ import {
 import { lastUses } from '../../../../../apps/http/edge/access/key-use.ts'
 import { fakeClock } from '../../../../../client/testing/testing.ts'
 import { openEmbeddedBus } from '../../../../../shared/bus/embedded/bus.ts'
-import { topicSpecs } from '../../../../../shared/contract/topology.ts'
+import { topicSpecs } from '../../../../../shared/contract/retention.ts'
 import { systemClock } from '../../../../../shared/lib/clock.ts'
 import { readSettings } from '../../../../../shared/settings/settings.ts'
 import { output, printed } from '../../../../support/output.ts'

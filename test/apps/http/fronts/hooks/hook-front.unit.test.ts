@@ -18,7 +18,6 @@ import type {
 } from '../../../../../client/guard/guest-conversation.ts'
 import { type FakeClock, fakeClock } from '../../../../../client/testing/fake-clock.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
-import { callsOfAnswer } from '../../../../../shared/wire/exchange.ts'
 import { scriptedGuard } from '../../scripted-guard.ts'
 
 let clock: FakeClock
@@ -112,7 +111,7 @@ const denied = (permissionDecisionReason: unknown) => ({
 
 /** The ids of the calls of a synthesized answer. */
 const idsOf = (answer: unknown): string[] =>
-  callsOfAnswer((answer as ReadGuestAnswer).answer).map(({ id }) => id)
+  (answer as ReadGuestAnswer).pieces.flatMap((piece) => (piece.kind === 'call' ? [piece.id] : []))
 const runAll = (answer: unknown) => idsOf(answer).map(run)
 
 describe('a hook before a call', () => {
@@ -145,12 +144,12 @@ describe('a hook before a call', () => {
     expect(asked).toMatchObject({
       answer: {
         request: { pieces: [{ kind: 'user', text: 'List both.' }] },
-        answer: {
-          items: [
-            { kind: 'call', id: 'c1', name: 'Bash', arguments: '{"command":"ls a"}' },
-            { kind: 'call', id: 'c2', name: 'Bash', arguments: '{"command":"ls b"}' },
-          ],
-        },
+        pieces: [
+          { kind: 'response' },
+          { kind: 'call', id: 'c1', name: 'Bash', arguments: '{"command":"ls a"}' },
+          { kind: 'call', id: 'c2', name: 'Bash', arguments: '{"command":"ls b"}' },
+          { kind: 'ended' },
+        ],
       },
     })
   })

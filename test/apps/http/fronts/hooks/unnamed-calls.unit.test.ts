@@ -13,7 +13,6 @@ import type {
 } from '../../../../../client/guard/guest-conversation.ts'
 import { fakeClock } from '../../../../../client/testing/fake-clock.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
-import { callsOfAnswer } from '../../../../../shared/wire/exchange.ts'
 import { scriptedGuard } from '../../scripted-guard.ts'
 
 type Body = Record<string, unknown>
@@ -49,7 +48,7 @@ function hooksOf(guard: GuardSession) {
 }
 
 const idsOf = (answer: unknown): string[] =>
-  callsOfAnswer((answer as ReadGuestAnswer).answer).map(({ id }) => id)
+  (answer as ReadGuestAnswer).pieces.flatMap((piece) => (piece.kind === 'call' ? [piece.id] : []))
 const verdict = (callId: string, text = ''): CallVerdict => ({
   callId,
   name: 'run_shell_command',

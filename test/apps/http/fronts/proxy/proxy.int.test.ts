@@ -65,7 +65,7 @@ describe.each(apiCases)('the proxy with $name', ({ path, request, first, answer 
     await proxy.settled()
     const [before, after] = guard.asked
     expect(after).toMatchObject({ kind: 'after', id: (before as { id: string }).id })
-    const reported = after?.kind === 'after' ? JSON.stringify(after.answer.answer) : ''
+    const reported = after?.kind === 'after' ? JSON.stringify(after.answer) : ''
     for (const part of ['call_2', 'exec', 'again']) expect(reported).toContain(part)
   })
 

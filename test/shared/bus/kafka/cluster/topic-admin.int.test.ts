@@ -10,7 +10,7 @@ import {
   type TopicPlanOptions,
   topicPlan,
 } from '../../../../../shared/bus/kafka/cluster/topic-plan.ts'
-import { topicSpecs } from '../../../../../shared/contract/topology.ts'
+import { topicSpecs } from '../../../../../shared/contract/retention.ts'
 import { until } from '../../../../support/inbox.ts'
 import { brokerStartMs, sharedBroker } from '../../../../support/kafka/broker.ts'
 

@@ -8,7 +8,7 @@ import {
 } from '../../../../../shared/bus/kafka/cluster/topic-plan.ts'
 import type { TopicSpec } from '../../../../../shared/contract/bus.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
-import { topicSpecs } from '../../../../../shared/contract/topology.ts'
+import { topicSpecs } from '../../../../../shared/contract/retention.ts'
 
 const log: TopicSpec = { name: 'weir.activity', kind: 'log', partitions: 4, retentionMs: 1_000_000 }
 const table: TopicSpec = { name: 'weir.history', kind: 'table', partitions: 4 }

@@ -8,7 +8,6 @@ import type {
   GuestAnswer,
   ReadGuestAnswer,
 } from '../../../../../../client/guard/guest-conversation.ts'
-import { callsOfAnswer } from '../../../../../../shared/wire/exchange.ts'
 import { scriptedGuard } from '../../../scripted-guard.ts'
 import { type Proxied, proxied } from '../proxied.ts'
 
@@ -18,7 +17,7 @@ afterEach(() => proxy?.close())
 
 /** As the real stages: each call that Weir has read is judged by its name. */
 function verdictsOn(answer: GuestAnswer | ReadGuestAnswer): CallVerdict[] {
-  const calls = 'isRead' in answer ? callsOfAnswer(answer.answer) : []
+  const calls = 'pieces' in answer ? answer.pieces.filter((piece) => piece.kind === 'call') : []
   return calls.map(
     ({ id: callId, name }): CallVerdict =>
       name === 'read'

@@ -4,7 +4,11 @@
 import { once } from 'node:events'
 import { request as nodeRequest, type ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import type { CallVerdict, GuestAnswer } from '../../../../../../client/guard/guest-conversation.ts'
+import type {
+  CallVerdict,
+  GuestAnswer,
+  ReadGuestAnswer,
+} from '../../../../../../client/guard/guest-conversation.ts'
 import { type FakeClock, fakeClock } from '../../../../../../client/testing/fake-clock.ts'
 import { limits } from '../../../../../../shared/contract/limits.ts'
 import { scriptedGuard } from '../../../scripted-guard.ts'
@@ -26,7 +30,8 @@ const bad = (n: number, text?: string): Spoken => ({
 })
 
 /** Refuses calls whose id begins with `bad`. */
-function verdictsOn({ answer }: GuestAnswer): CallVerdict[] {
+function verdictsOn(judged: GuestAnswer | ReadGuestAnswer): CallVerdict[] {
+  const answer = 'pieces' in judged ? judged.pieces : judged.answer
   const ids = new Set(JSON.stringify(answer).match(/\b(good|bad)_\d+/g))
   return [...ids].map((callId) =>
     callId.startsWith('bad')
