@@ -142,7 +142,10 @@ export function createTurnIndex(db: DatabaseSync): TurnIndex {
   function addHistory({ key, value, time, partition }: StoredRecord, shown: ShownEntries): void {
     const round = historyRound(key)
     const fork = forkedConversation(key)
-    if (fork !== undefined) return addFork(sql, openConversation(fork), { name: fork, value, time })
+    if (fork !== undefined) {
+      const isGone = addFork(sql, openConversation(fork), { name: fork, value, time })
+      return void (isGone && conversations.delete(fork)) // a later record needs a new row
+    }
     if (round === undefined) return addTitle(sql, { key, value }, { conversation, shown })
     if (value === null) return removeEntry(sql, conversation(round.conversation), round)
     const entry = messageOf(value)
@@ -242,21 +245,22 @@ function setNameText(sql: IndexStatements, id: number): void {
   sql.setWords.run(texts.length > 0 ? 1 : 0, id)
 }
 
-/** The origins of the conversation. Without a value they were deleted. */
+/** The origins of the conversation. Without a value they were deleted. True: so was its row. */
 function addFork(
   sql: IndexStatements,
   open: OpenConversation,
   { name, value, time }: Pick<StoredRecord, 'value' | 'time'> & { name: string },
-): void {
+): boolean {
   if (messageOf(value)?.type !== 'conversation-forked') {
     removeFork(sql, open.id, time)
-    return void sql.removeEmpty.run(open.id)
+    return Number(sql.removeEmpty.run(open.id).changes) > 0
   }
   open.at = Math.max(open.at, time)
   sql.addFork.run(open.id, time)
   sql.facet.run('tenant', tenantOf(name), -open.id)
   sql.facet.run('tree', name, -open.id)
   setNameText(sql, open.id)
+  return false
 }
 
 /** Of a fork that began until then. */

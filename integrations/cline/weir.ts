@@ -38,7 +38,7 @@ const questions = new Map<string, Question>()
 /** The name that Weir knows for a call with a verdict. Undefined: the call does not run. */
 const names = new Map<string, Call | undefined>()
 const namesMax = 1_000
-/** The reasons why no request may follow, of the prompts whose server starts. */
+/** The reasons why no request may follow, of the prompts without an answer in time. */
 const prompts = new Set<Promise<string | undefined>>()
 
 export default {
@@ -53,8 +53,12 @@ export default {
     async beforeRun({ snapshot }: { snapshot: Snapshot }) {
       const place = placeOf(snapshot)
       const prompt = weir.prompt(place, promptIn(snapshot))
-      prompts.add(prompt)
-      end(await within(hookMs, prompt))
+      const answer = await within(
+        hookMs,
+        prompt.then((reason) => ({ reason })),
+      )
+      if (answer === undefined) prompts.add(prompt)
+      end(answer?.reason)
     },
 
     async beforeTool({ snapshot, toolCall, input }: Called) {
@@ -62,9 +66,9 @@ export default {
       const call = callOf(toolCall, input)
       const words = keyOf(place, call.name, call.input)
       const question = questions.get(words) ?? ask(place, call)
+      questions.delete(words) // an equal call of the same response asks anew
       const judged = await within(hookMs, question.verdict)
       if (judged === undefined) questions.set(words, question)
-      else questions.delete(words)
       end(judged?.end)
       const deny = judged === undefined ? late : judged.deny
       name(place, call, deny === undefined ? question.call : undefined)
@@ -153,5 +157,5 @@ function promptIn({ messages }: Snapshot): string {
 /** The tool for commands reports a failure for each command. */
 function isFailed(output: unknown): boolean {
   const results = Array.isArray(output) ? output : []
-  return results.length > 0 && results.every(({ success }) => success === false)
+  return results.length > 0 && results.every((result) => result?.success === false)
 }

@@ -10,6 +10,7 @@ const seen: { kind: string; body: Record<string, unknown> }[] = []
 /** The verdict of each call. Undefined: the test answers. */
 let verdict: object | undefined = {}
 const waiting: ServerResponse[] = []
+let promptStatus = 200
 
 const server = createServer(async (request, response) => {
   let text = ''
@@ -17,6 +18,7 @@ const server = createServer(async (request, response) => {
   const kind = request.url?.split('/').at(-1) ?? ''
   seen.push({ kind, body: JSON.parse(text) })
   response.setHeader('x-weir-mark', 'weir/1')
+  if (kind === 'prompt') response.statusCode = promptStatus
   if (kind === 'pre' && verdict === undefined) waiting.push(response)
   else response.end(JSON.stringify(kind === 'pre' ? verdict : {}))
 })
@@ -102,6 +104,32 @@ describe("Cline's plug-in", () => {
     await plugin.hooks.afterTool(finished('5', 'deploy'))
     expect(reportedIds()).toEqual(['4', '3']) // Weir knows the call by its first id
     expect(await plugin.hooks.beforeTool(called('6', 'deploy'))).toMatchObject({ skip: true })
+  })
+
+  it('lets only one of two equal calls of a response run with a late verdict', async () => {
+    verdict = undefined
+    await plugin.hooks.beforeTool(called('8', 'release'))
+    verdict = denial // of each other call
+    waiting.pop()?.end('{}')
+    await build([])
+    const answers = await Promise.all(
+      ['9', '10'].map((id) => plugin.hooks.beforeTool(called(id, 'release'))),
+    )
+    expect(answers).toEqual([undefined, { skip: true, reason: 'not here' }])
+  })
+
+  it('holds no request with the refusal of an earlier prompt', async () => {
+    promptStatus = 503
+    await expect(plugin.hooks.beforeRun({ snapshot })).rejects.toThrow('Weir does not answer')
+    promptStatus = 200
+    await plugin.hooks.beforeRun({ snapshot })
+    expect(await build(['a message'])).toEqual(['a message'])
+  })
+
+  it('reports the result of a tool whose list has no objects', async () => {
+    await plugin.hooks.beforeTool(called('11', 'ls'))
+    await plugin.hooks.afterTool({ ...called('11', 'ls'), result: { output: [null] } })
+    expect(kinds()).toEqual(['pre', 'batch'])
   })
 
   it('ends a run whose call cannot be judged, with the reason', async () => {

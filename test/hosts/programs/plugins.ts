@@ -113,6 +113,7 @@ export const clinePlugin: Plugin = {
   folder: 'cline',
   install: [['plugin', 'install', join(root, 'integrations')]],
   uninstall: [['plugin', 'uninstall', 'weir']],
+  open: 'all, if the plug-in needs more than 4 seconds to load; otherwise no call runs',
   settings: { file: '.cline/plugins', names: 'cline/weir.ts' },
   endsTurns: true,
 }
