@@ -248,6 +248,7 @@ withBrowser('the console', () => {
     await page.click('button:has-text("Stop tree…")')
     await page.fill('dialog input[name=reason]', 'a storm')
     await page.selectOption('dialog select', 'now')
+    await page.waitForSelector('dialog pre:has-text("--now")') // the page draws after the event
     expect(await page.textContent('dialog pre')).toBe("weir stop --tree c --now --reason 'a storm'")
     await page.click('dialog button[type=submit]')
     await page.waitForSelector('text=The tree c is stopped.')

@@ -101,7 +101,7 @@ describe('weir inspect', () => {
   it('shows the intervention in its round, and its text in the request that has it', async () => {
     const { out } = await commands.run(['inspect', 'loop'])
     expect(out).toMatch(
-      / {4}detector {2}nudge \(rule identical-failure, version 3\): exec\(\{\}\) failed in 3\n/,
+      / {4}detector {2}nudge \(rule identical-failure, version \d+\): exec\(\{\}\) failed in 3\n/,
     )
     expect(out).toMatch(/ {6}evidence {2}round 1 call 0; round 2 call 0; round 3 call 0\n/)
     expect(out).toMatch(
