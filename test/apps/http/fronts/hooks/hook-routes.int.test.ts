@@ -84,7 +84,9 @@ describe('the route of hooks', () => {
     const text = '{"account":9007199254740993,"limit":1e999}'
     await hook('claude-code/pre', JSON.stringify(pre).replace('{"command":"ls"}', text))
     const judged = guard.asked.find(({ kind }) => kind === 'after')
-    expect(judged).toMatchObject({ answer: { answer: { items: [{ arguments: text }] } } })
+    expect(judged).toMatchObject({
+      answer: { pieces: expect.arrayContaining([expect.objectContaining({ arguments: text })]) },
+    })
   })
 
   it('judges a call as the one of the host that the guest is named after', async () => {

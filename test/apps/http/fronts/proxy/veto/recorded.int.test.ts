@@ -3,8 +3,10 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import type { CallVerdict, GuestAnswer } from '../../../../../../client/guard/guest-conversation.ts'
-import { callsOfAnswer, type ModelAnswer } from '../../../../../../shared/wire/exchange.ts'
+import type {
+  AnyGuestAnswer,
+  CallVerdict,
+} from '../../../../../../client/guard/guest-conversation.ts'
 import { type Api, streamFixtures } from '../../../../../support/provider-streams.ts'
 import { sdkAnswer } from '../../../../../support/sdk-answer.ts'
 import { scriptedGuard } from '../../../scripted-guard.ts'
@@ -33,15 +35,14 @@ describe.each(cases)('a recorded stream of %s under the veto', (api, { path, req
   let next: { bytes: Buffer; cut: number }
   let code: CallVerdict['code'] = ''
 
-  function verdictsOn({ answer }: GuestAnswer): CallVerdict[] {
+  function verdictsOn(answered: AnyGuestAnswer): CallVerdict[] {
     const verdict = code === '' ? 'allow' : 'deny'
-    return callsOfAnswer(answer as ModelAnswer).map(({ id: callId }) => ({
-      callId,
-      name: '',
-      verdict,
-      text: '',
-      code,
-    }))
+    const pieces = 'pieces' in answered ? answered.pieces : []
+    return pieces.flatMap((piece) =>
+      piece.kind === 'call'
+        ? [{ callId: piece.id ?? '', name: '', verdict, text: '', code } as const]
+        : [],
+    )
   }
 
   beforeAll(async () => {
