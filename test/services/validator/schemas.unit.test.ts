@@ -565,7 +565,7 @@ describe('a schema that can be used', () => {
 
   it('judges no arguments that need very many tests of patterns', () => {
     const patternProperties = Object.fromEntries(
-      Array.from({ length: 1_500 }, (_, n) => [`^x${n}$`, {}]),
+      Array.from({ length: 300 }, (_, n) => [`^x${n}$`, {}]),
     )
     const args = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`key${n}`, 1]))
     const denial = rejectionOf(callOf(JSON.stringify(args)), [tool('exec', { patternProperties })])

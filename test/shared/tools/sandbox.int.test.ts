@@ -270,7 +270,9 @@ inSandboxes('the bounds of a sandbox', () => {
   })
 
   withCap('keep a fork bomb from every other sandbox', async () => {
-    const bomb = start(['bash', '-c', 'b() { b | b & }; b; touch full; sleep 30'], {
+    // Bash starts no process for its own commands, and none can be started any more.
+    const waits = 'read -t 2 <> never; : > full; read -t 30 <> never'
+    const bomb = start(['bash', '-c', `mkfifo never; b() { b | b & }; b; ${waits}`], {
       sandbox: { processes: 1_200 },
       call: { timeoutMs: 100_000, graceMs: 0 },
     })
