@@ -14,8 +14,10 @@ const magic = 'SQLite format 3\0'
 const busyWaitMs = 2_000
 /** Of one blob. OpenClaw packs events up to 4 MiB. */
 const textBytesMax = 16 * 1024 * 1024
-/** Between two calls of `read`. */
-const sessionsMax = 20
+/** Of all blobs of a session: a few bytes can hold very many. */
+const sessionBytesMax = 64 * 1024 * 1024
+/** Between two calls of `read`. Their texts are in memory together. */
+const sessionsMax = 4
 
 /** Throws `transcript.invalid`. */
 export function isDatabase(file: string): boolean {
@@ -48,7 +50,7 @@ export function databaseValues(
     const again = (number: number) => {
       const id = list[number]?.id ?? null
       const rows = reading(file, () => byId.all(id) as Json[])
-      return { value: session(rows.map(unpacked)), where: `${file} ${id}` }
+      return { value: session(unpacked(rows)), where: `${file} ${id}` }
     }
     return {
       areSeveral: true,
@@ -68,17 +70,27 @@ export function databaseValues(
   }
 }
 
-/** A program keeps its long texts as blobs of Zstandard. A damaged blob is no text. */
-function unpacked(row: Json): Json {
-  const entries = Object.entries(row).map(([name, value]) => {
-    if (!(value instanceof Uint8Array)) return [name, value]
+/** A program keeps its long texts as blobs of Zstandard. A damaged or too long blob is no text. */
+function unpacked(rows: Json[]): Json[] {
+  let left = sessionBytesMax
+  const textOf = (blob: Uint8Array): string | null => {
+    if (left === 0) return null
     try {
-      return [name, zstdDecompressSync(value, { maxOutputLength: textBytesMax }).toString('utf8')]
+      const text = zstdDecompressSync(blob, { maxOutputLength: Math.min(textBytesMax, left) })
+      left -= text.length
+      return text.toString('utf8')
     } catch {
-      return [name, null]
+      return null
     }
-  })
-  return Object.fromEntries(entries)
+  }
+  return rows.map((row) =>
+    Object.fromEntries(
+      Object.entries(row).map(([name, value]) => [
+        name,
+        value instanceof Uint8Array ? textOf(value) : value,
+      ]),
+    ),
+  )
 }
 
 /** Other programs can damage or lock the file at any time. */
