@@ -12,7 +12,7 @@ import { printable } from '../terminal/text/printable.ts'
 import { refuseOpenAddress } from './front-address.ts'
 import { startFrontServer } from './front-server.ts'
 import { type RequestSigner, signerForAws } from './fronts/proxy/aws/aws-signer.ts'
-import { isOfAws } from './fronts/proxy/aws/signed-requests.ts'
+import { isBedrock } from './fronts/proxy/aws/signed-requests.ts'
 import type { VetoOptions } from './fronts/proxy/veto/veto.ts'
 import { frontsPlaceOf } from './fronts-place.ts'
 import { servedToTheEnd, untilStopped } from './until-stopped.ts'
@@ -87,12 +87,12 @@ async function signerOf({
     throw usageError(
       '--sign-aws lets each client use the AWS account of this process, and the server asks for no key: leave --allow-remote out',
     )
-  if (!/^[a-z]{2}(-[a-z]+)+-\d$/.test(signAws))
+  if (!/^[a-z]{2,4}(-[a-z]+)+-\d$/.test(signAws))
     throw usageError(`--sign-aws is ${JSON.stringify(signAws)}: give a region, such as us-east-1`)
   const hostname = URL.parse(upstream)?.hostname ?? upstream
-  if (!isOfAws(hostname) && hostname !== signAwsHost?.toLowerCase())
+  if (!isBedrock(hostname) && hostname !== signAwsHost?.toLowerCase())
     throw usageError(
-      `--sign-aws signs for hosts of AWS, and --upstream has ${JSON.stringify(hostname)}: name a host such as bedrock-runtime.${signAws}.amazonaws.com, or confirm yours with --sign-aws-host ${printable(hostname)}`,
+      `--sign-aws signs for hosts of Bedrock, and --upstream has ${JSON.stringify(hostname)}: name a host such as bedrock-runtime.${signAws}.amazonaws.com, or confirm yours with --sign-aws-host ${printable(hostname)}`,
     )
   return signerForAws(signAws)
 }

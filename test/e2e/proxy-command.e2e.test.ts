@@ -79,7 +79,7 @@ describe('weir proxy', () => {
       [['--sign-aws', 'moon'], 'give a region, such as us-east-1'],
       [[], 'confirm yours with --sign-aws-host 127.0.0.1'],
       [['--sign-aws-host', 'localhost'], 'confirm yours with --sign-aws-host 127.0.0.1'],
-      [['--upstream', 'https://amazonaws.com.example.org'], 'signs for hosts of AWS'],
+      [['--upstream', 'https://amazonaws.com.example.org'], 'signs for hosts of Bedrock'],
     ] as const)
       expect(await commands.run(['proxy', ...signing, ...more], { environment })).toMatchObject({
         code: 2,

@@ -29,7 +29,7 @@ export function addProxy(program: Command): void {
     )
     .option(
       '--sign-aws-host <host>',
-      'with --sign-aws: sign also for this host of --upstream, which has no name of AWS',
+      'with --sign-aws: sign also for this host of --upstream, which has no name of Bedrock',
     )
     .option('--json', 'print {"port", "anthropicBaseUrl", "openaiBaseUrl"} as the first line')
     .action(async (options) =>

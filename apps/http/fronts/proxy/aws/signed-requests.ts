@@ -9,17 +9,17 @@ export function signerOf(authorization: string | undefined): string | undefined 
   return /^aws4-\S+\s+credential=([^/,\s]+)/i.exec(authorization ?? '')?.[1]
 }
 
-/** Endpoints of a VPC and of FIPS have the same ends. */
-export function isOfAws(hostname: string): boolean {
-  return /\.(amazonaws\.(com(\.cn)?|eu)|api\.aws|api\.amazonwebservices\.(com\.cn|eu))$/i.test(
+/** Also an endpoint of a VPC or of FIPS. Other names below AWS can belong to customers. */
+export function isBedrock(hostname: string): boolean {
+  return /(?:^|\.)bedrock(?:-[a-z]+)*\.[a-z]+(?:-[a-z]+)+-\d+\.(?:vpce\.)?(?:amazonaws\.(?:com(?:\.cn)?|eu)|api\.aws|api\.amazonwebservices\.(?:com\.cn|eu))$/i.test(
     hostname,
   )
 }
 
-/** Throws 400 for a signed request to AWS. Other servers may accept one. `url`: of the upstream. */
+/** Throws 400 for a signed request to Bedrock. Other servers may accept one. `url`: of the upstream. */
 export function refuseSigned({ authorization }: IncomingHttpHeaders, url: string): void {
   const { hostname } = new URL(url)
-  if (!isOfAws(hostname) || signerOf(authorization) === undefined) return
+  if (!isBedrock(hostname) || signerOf(authorization) === undefined) return
   throw new HttpError(
     400,
     'proxy.signature',

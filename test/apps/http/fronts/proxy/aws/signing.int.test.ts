@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
 import { signerForAws } from '../../../../../../apps/http/fronts/proxy/aws/aws-signer.ts'
 import {
-  isOfAws,
+  isBedrock,
   refuseSigned,
 } from '../../../../../../apps/http/fronts/proxy/aws/signed-requests.ts'
 import { fakeClock } from '../../../../../../client/testing/testing.ts'
@@ -146,7 +146,10 @@ describe('a request that the SDK of AWS signs', () => {
 
   it('is refused with the remedy if the proxy does not sign', () => {
     const authorization = 'AWS4-HMAC-SHA256 Credential=AKID/20260102/us-east-1/bedrock/aws4_request'
-    for (const host of ['bedrock-runtime.us-east-1.amazonaws.com', 'bedrock-mantle.x.api.aws'])
+    for (const host of [
+      'bedrock-runtime.us-east-1.amazonaws.com',
+      'bedrock-mantle.us-east-1.api.aws',
+    ])
       expect(() => refuseSigned({ authorization }, `https://${host}`)).toThrow('--sign-aws')
   })
 
@@ -155,11 +158,14 @@ describe('a request that the SDK of AWS signs', () => {
     ['bedrock-runtime-fips.us-east-1.amazonaws.com', true],
     ['bedrock-runtime.cn-north-1.amazonaws.com.cn', true],
     ['bedrock-runtime.eusc-de-east-1.amazonaws.eu', true],
+    ['bedrock-runtime-7.us-east-1.elb.amazonaws.com', false],
+    ['bedrock-runtime.s3.us-east-1.amazonaws.com', false],
+    ['ec2-1-2-3-4.compute-1.amazonaws.com', false],
     ['evilamazonaws.com', false],
     ['amazonaws.com.example.org', false],
     ['127.0.0.1', false],
-  ])('goes to AWS if its host is %s: %p', (host, expected) => {
-    expect(isOfAws(host)).toBe(expected)
+  ])('goes to Bedrock if its host is %s: %p', (host, expected) => {
+    expect(isBedrock(host)).toBe(expected)
   })
 })
 
