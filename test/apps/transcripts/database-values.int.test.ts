@@ -30,7 +30,7 @@ describe('the packed texts of a session', () => {
       session: (rows) => ({ lengths: rows.map(({ text }) => (text as string | null)?.length) }),
     })
     expect(values.again(0).value).toEqual({
-      lengths: [...Array(4).fill(16 * mebibyte), undefined, undefined],
+      lengths: [...new Array(4).fill(16 * mebibyte), undefined, undefined],
     })
     values.close()
   })
