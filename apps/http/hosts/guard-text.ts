@@ -24,7 +24,7 @@ export function guardText(name: string, places: HostPlaces): string | undefined 
     : `${title} has Weir's hooks: ${file}`
 }
 
-/** A package has no plug-ins, so there the user inserts the path. */
+/** In a package the user inserts the path. */
 function withCheckout(command: string): string {
   const checkout = join(import.meta.dirname, '..', '..', '..')
   return isCheckout ? command.replaceAll('PATH_OF_WEIR', () => shellWord(checkout)) : command

@@ -42,7 +42,7 @@ function renewedLines({ renewed, removed, unreadable }: Renewed): string {
   ]
   if (unreadable > 0)
     lines.push(
-      `${count(unreadable, 'key')} stay as they are, because the file lacks the keys that encrypt them: add these behind the newer ones, from an older copy of the file`,
+      `${count(unreadable, 'key')} stay as they are, because the file lacks the keys that encrypt them: add these after the newer ones, from an older copy of the file`,
     )
   return `${lines.join('\n')}\n`
 }

@@ -294,12 +294,11 @@ async function report(
     contents: whole = [],
     tokens,
     guard = '',
-    ...more
+    goesOn = false,
   }: ToolEnding,
   durationMs: Milliseconds,
 ): Promise<boolean> {
   const { owner } = task
-  const { goesOn = false } = more
   if (isGivenBack)
     return write('self', [{ type: 'outcome', ...tryIdOf(task), owner, result: null, goesOn }])
   // Before the outcome: the next request waits for no piece.
