@@ -18,7 +18,7 @@ import type { CallEvidence } from '../evidence/call-evidence.ts'
 import { subjectOf } from '../evidence/subject.ts'
 import { addMatch, emptyStreak, found, type Streak, weightiest } from '../ladder.ts'
 import { isEmptyHanded } from '../meaning/empty-handed.ts'
-import { type Question, questionOf } from '../meaning/question.ts'
+import type { Question } from '../meaning/question.ts'
 import { wordingOf } from '../meaning/wording.ts'
 import { batchRoundsMax, sameAnswerRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
@@ -56,15 +56,15 @@ export const sameAnswer: Rule<Memory> = {
   sentence: 'kept rewording a call with the same result',
   initial: () => ({ reads: new Map(), opaque: new Map(), page: '', asked: undefined }),
 
-  judge(turn, { round, calls, news }, { loop }) {
+  judge(turn, { round, calls, news, spoken }, { loop }) {
     const { reads: memory, opaque } = turn
     if (news.text) memory.clear()
     if (news.answer) opaque.clear()
     const findings: Finding[] = []
-    const questions = calls.map(questionOf)
-    if (calls.some((call, at) => call.isNew && questions[at] === undefined)) turn.asked = undefined
+    if (calls.some((call, at) => call.isNew && spoken[at]?.question === undefined))
+      turn.asked = undefined
     for (const [at, call] of calls.entries()) {
-      const question = questions[at]
+      const question = spoken[at]?.question
       const repeated = question && countQuestion(turn, question, call, round)
       if (repeated !== undefined && repeated.rounds >= sameAnswerRoundsMax(loop)) {
         findings.push(finding(repeated, call))
