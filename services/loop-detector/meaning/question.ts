@@ -39,7 +39,8 @@ export function spokenBy(call: CallEvidence): Spoken {
   if (effect === 'waits' || !isObject(value)) return silent
   const plan = failure === undefined && plans.test(tool) ? planOf(tool, value) : undefined
   if (plan !== undefined) return { ...silent, question: plan }
-  const isTask = effect === 'opaque' && (startsAgent.test(tool) || Object.keys(value).join() === 'task')
+  const isTask =
+    effect === 'opaque' && (startsAgent.test(tool) || Object.keys(value).join() === 'task')
   if (!isTask && (effect === 'changes' || !asks.test(tool)))
     return failure === undefined ? messageOf(call, value) : silent
   const asked = textsIn(value, questionName, 0)
@@ -54,9 +55,11 @@ export function spokenBy(call: CallEvidence): Spoken {
     asks.test(tool) &&
     (isReport || answer.length >= (isPerson ? personMin : agentMin))
   return {
-    ...(isTask && isOver && !call.isDenied && {
-      task: fingerprint('arguments', tool, withoutStamps(asked) ?? asked.join()),
-    }),
+    ...(isTask &&
+      isOver &&
+      !call.isDenied && {
+        task: fingerprint('arguments', tool, withoutStamps(asked) ?? asked.join()),
+      }),
     ...(isQuestion && {
       question: {
         about: tool,

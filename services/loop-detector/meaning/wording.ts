@@ -4,21 +4,26 @@
 import { limits } from '../../../shared/contract/limits.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { commandIn } from '../evidence/effect.ts'
-import { statementEffect } from './sql.ts'
+import { soughtBy } from './sql.ts'
 
 /**
- * The beginnings of the words of a pattern. `fields`: each of them may be another question. `statement`: of
- * SQL, for which no rows may be the good answer.
+ * The beginnings of the words of a pattern. `fields`: each of them may be another question. `about`: the
+ * tables of a statement of SQL, for which no rows may be the good answer. Its texts are the pattern.
  */
-export function wordingOf(value: unknown): string[] | 'question' | 'fields' | 'statement' {
+export type Wording = 'question' | 'fields' | { words: string[]; about?: string }
+
+export function wordingOf(value: unknown): Wording {
   if (!isObject(value)) return 'fields'
-  if (statementEffect(value) !== undefined) return 'statement'
+  const statement = soughtBy(value)
+  if (statement !== undefined) {
+    return { words: wordsIn(statement.texts.join(' ')), about: statement.tables.join(' ') }
+  }
   const command = commandIn(value)
-  if (command !== undefined) return wordsIn(patternIn(command))
+  if (command !== undefined) return { words: wordsIn(patternIn(command)) }
   for (const [name, member] of Object.entries(value)) {
     if (typeof member !== 'string') continue
     if (questionName.test(name)) return 'question'
-    if (patternName.test(name)) return wordsIn(member)
+    if (patternName.test(name)) return { words: wordsIn(member) }
   }
   return 'fields'
 }

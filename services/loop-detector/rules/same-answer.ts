@@ -5,7 +5,7 @@
 // SAME-ANSWER-2. Tools that change something are exempt, and so are short answers: eight written
 //     files give eight answers "ok", and eight hosts may all be "healthy".
 // SAME-ANSWER-3. Calls about different subjects (subject.ts) may be a batch, so their limit is
-//     doubled. So may searches without hits and without a common word (wording.ts).
+//     doubled. So may searches without hits and without a common word, or with one other word.
 // SAME-ANSWER-4. An answer of several lines, all different from those of the answer before it, is
 //     another answer: the next window of a log may differ only in clocks.
 // SAME-ANSWER-5. A new answer and a change end all streaks. A tool of unknown effect has the doubled
@@ -18,15 +18,17 @@ import type { CallEvidence } from '../evidence/call-evidence.ts'
 import { subjectOf } from '../evidence/subject.ts'
 import { addMatch, emptyStreak, found, type Streak, weightiest } from '../ladder.ts'
 import { isEmptyHanded } from '../meaning/empty-handed.ts'
+import { pageIn } from '../meaning/page-reference.ts'
 import type { Question } from '../meaning/question.ts'
-import { wordingOf } from '../meaning/wording.ts'
+import { type Wording, wordingOf } from '../meaning/wording.ts'
 import { batchRoundsMax, sameAnswerRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
 /** `lines`: those of the latest answer. */
 type AnswerStreak = Streak & { rounds: number; calls: Set<string>; lines: ReadonlySet<string> } & {
-  /** Of searches without hits, and the rounds with one of them. */
+  /** Of searches without hits, those of the newest one, and the rounds with one of them. */
   words: Set<string> | undefined
+  wording: string[]
   reworded: number
 }
 type Streaks = Map<string, AnswerStreak>
@@ -45,12 +47,12 @@ type Memory = {
 
 export const sameAnswer: Rule<Memory> = {
   name: 'same-answer',
-  version: 11,
+  version: 12,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description: 'Reworded calls keep getting the same answer.',
   firesWhen:
-    "calls in new words get one answer for the 8th time, or for the 16th if each is about another file, host or id. A question to a person, an agent's task with its report, a message to one recipient, or an open plan, in other words: the 8th. Searches without hits and without a common word, a long answer of a tool with unknown effect, and a page that refuses each address: the 16th",
+    "calls in new words get one answer for the 8th time, or for the 16th if each is about another file, host or id. A search with another word in the same place also has the 16th. One page with other parameters, and statements about one text in the same tables: the 8th. A question to a person, an agent's task with its report, a message to one recipient, or an open plan, in other words: the 8th. Searches without hits and without a common word, a long answer of a tool with unknown effect, and a page that refuses each address: the 16th",
   endedBy:
     'an answer that is new in the turn, or a change; for a tool with unknown effect and a page only the answer. Words to a reader: any other new call, or a new name',
   sentence: 'kept rewording a call with the same result',
@@ -79,15 +81,19 @@ export const sameAnswer: Rule<Memory> = {
         const all = countCall(opaque, call.result, call, round, isLook ? turn.page : '')
         if (all !== undefined && all.rounds + (isLook ? 1 : 0) >= batchRoundsMax(loop))
           findings.push(finding(all, call, texts.refusedPage))
+        const page = isLook ? undefined : pageIn(call.raw)
+        const same = page && countCall(opaque, `${call.result} ${page}`, call, round)
+        if (same && same.rounds >= sameAnswerRoundsMax(loop)) findings.push(finding(same, call))
         if (!isLook) continue
       }
       const wording = meaning === 'empty' ? wordingOf(call.value) : 'fields'
-      if (wording === 'statement') continue
       const all = countCall(memory, call.result, call, round)
       if (all === undefined) continue
       const reworded = typeof wording === 'object' ? countWording(all, wording, call) : 0
       const rewordings = wording === 'question' ? all.rounds : reworded
-      if (rewordings >= sameAnswerRoundsMax(loop) || all.rounds >= batchRoundsMax(loop))
+      const isStatement = typeof wording === 'object' && wording.about !== undefined
+      const batch = isStatement ? 0 : all.rounds
+      if (rewordings >= sameAnswerRoundsMax(loop) || batch >= batchRoundsMax(loop))
         findings.push(finding(all, call))
       // The subjects of the first answer are not compared: no call has repeated it yet.
       if (wording !== 'fields' || all.rounds < 2) continue
@@ -114,6 +120,7 @@ function countCall(
     calls: new Set(),
     lines: noLines,
     words: undefined,
+    wording: [],
     reworded: 0,
   }
   const lines = linesOf(call.text)
@@ -131,18 +138,31 @@ function countCall(
 
 /**
  * The rounds with a word that another one had. The first one counts with the second. The same words
- * for another subject are a batch.
+ * for another subject are a batch, and so is the next word in the same place.
  */
-function countWording(streak: AnswerStreak, wording: string[], call: CallEvidence): number {
+function countWording(
+  streak: AnswerStreak,
+  { words: wording, about }: Exclude<Wording, string>,
+  call: CallEvidence,
+): number {
   streak.words ??= new Set()
-  const { words } = streak
-  const subject = subjectOf(call.value, call.freeText)
+  const { words, wording: last } = streak
+  const subject = about ?? subjectOf(call.value, call.freeText)
   const whole = `${wording.join(' ')} in `
-  const isBatch = words.has(whole) && !words.has(whole + subject)
+  const isBatch = words.has(whole) ? !words.has(whole + subject) : isNextOf(last, wording, words)
   if (!isBatch && wording.some((word) => words.has(word)))
     streak.reworded += streak.reworded === 0 ? 2 : 1
   for (const word of [...wording, whole, whole + subject]) remember(words, word, limits.loopSeenMax)
+  streak.wording = wording
   return streak.reworded
+}
+
+/** Whether the words are those of the call before, but for one that no call had. */
+function isNextOf(last: string[], wording: string[], words: Set<string>): boolean {
+  const others = wording.filter((word, at) => word !== last[at])
+  return (
+    last.length === wording.length && others.length === 1 && others.every((one) => !words.has(one))
+  )
 }
 
 /** Undefined: this round is already counted. A question that differs in a third of its words is a batch. */

@@ -25,7 +25,7 @@ type Memory = {
 
 export const sameTask: Rule<Memory> = {
   name: 'same-task',
-  version: 1,
+  version: 2,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description: 'An agent is started again for the same task, and its reports bring nothing new.',
