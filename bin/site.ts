@@ -38,7 +38,7 @@ function pageText(page: string): string {
 <meta name="viewport" content="width=device-width">
 <title>${title === 'Weir' ? title : `${title} - Weir`}</title>
 <link rel="stylesheet" href="${top}/style.css">
-<nav><a href="${top}/index.html">Weir ${version}</a><a href="${top}/docs/architecture.html">Architecture</a><a href="${top}/CHANGELOG.html">Changes</a></nav>
+<nav><a href="${top}/index.html">Weir ${version}</a><a href="${top}/docs/internals/architecture.html">Architecture</a><a href="${top}/CHANGELOG.html">Changes</a></nav>
 <main>
 ${converter().parse(markdown)}</main>
 </html>

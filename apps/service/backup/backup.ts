@@ -37,7 +37,7 @@ export function backUp(file: string, settings: Settings, out: NodeJS.WriteStream
   }
   out.write(`${file}: the log of ${dataFolder} at ${madeAt}, ${bytesText(statSync(file).size)}\n`)
   out.write(
-    'not in it: key files, agent files and settings. See docs/guides/backup.md for the rest\n',
+    'not in it: key files, agent files and settings. See docs/operate/backup.md for the rest\n',
   )
   return 0
 }
@@ -52,6 +52,6 @@ export function localKind(command: 'backup' | 'restore', settings: Settings): Lo
   const kind = busKindOf(settings)
   if (kind.isLocal) return kind
   throw usageError(
-    `weir ${command} works on a data folder, and the log of ${kind.title} is in its brokers: docs/guides/backup.md says what to copy there. Remove --bus ${settings.bus}`,
+    `weir ${command} works on a data folder, and the log of ${kind.title} is in its brokers: docs/operate/backup.md says what to copy there. Remove --bus ${settings.bus}`,
   )
 }

@@ -27,14 +27,14 @@ export function assertNeighbours({
     const named = step === undefined ? '' : ` (${step})`
     throw new WeirError(
       'fleet.apart',
-      `this Weir writes record format ${own}, and format ${inForce} is in force: run a version with format ${own + 1}${named} in between (docs/upgrade.md)`,
+      `this Weir writes record format ${own}, and format ${inForce} is in force: run a version with format ${own + 1}${named} in between (docs/operate/upgrade.md)`,
     )
   }
   const oldest = members.find(({ format }) => format < own - 1)
   if (oldest !== undefined)
     throw new WeirError(
       'fleet.apart',
-      `this Weir writes record format ${own}, and ${memberName(oldest)} reads format ${oldest.format} at most: upgrade that process to a version with format ${own - 1} first, or stop the whole fleet (docs/upgrade.md)`,
+      `this Weir writes record format ${own}, and ${memberName(oldest)} reads format ${oldest.format} at most: upgrade that process to a version with format ${own - 1} first, or stop the whole fleet (docs/operate/upgrade.md)`,
     )
 }
 
@@ -47,7 +47,7 @@ export function assertNoneBefore(members: readonly FleetMember[]): void {
   if (older === undefined) return
   throw new WeirError(
     'fleet.apart',
-    `${memberName(older)} may be older than record format 1, and cannot run next to this version: stop the whole fleet, then start all processes of this version (docs/upgrade.md)`,
+    `${memberName(older)} may be older than record format 1, and cannot run next to this version: stop the whole fleet, then start all processes of this version (docs/operate/upgrade.md)`,
   )
 }
 
