@@ -49,7 +49,7 @@ describe('the threat model', () => {
   })
 })
 
-test('docs/build/serve-http.md has each path of its protocols, and no other path', () => {
+test('docs/reference/http.md has each path of its protocols, and no other path', () => {
   const folders = ['edge/native', 'edge/responses', 'edge/chat-completions', 'console']
   const routes = folders
     .flatMap((folder) => textsIn(root, `apps/http/${folder}`))
@@ -60,7 +60,7 @@ test('docs/build/serve-http.md has each path of its protocols, and no other path
       const parts = path.replace(/:\w+(\{.+\})?|\$\{\w+\}/g, '[^/ ]+')
       return new RegExp(`^${method.toUpperCase()} ${parts}$`)
     })
-  const text = textOf('docs/build/serve-http.md')
+  const text = textOf('docs/reference/http.md')
   const rows = [...text.matchAll(/`((?:GET|POST|PUT|DELETE) \/v1\/[\w/{}-]+)/g)].map(
     ([, row = '']) => row,
   )
@@ -201,10 +201,8 @@ describe('the fields of a call that a guard gets', () => {
     return named.slice(named.indexOf('ordinal'), named.indexOf('declaration') + 1)
   }
 
-  it.each(['docs/build/guard-in-typescript.md', 'docs/build/guard-in-python.md'])(
-    'are the table of %s',
-    (page) => expect(fields(page)).toEqual(fieldsOfCall),
-  )
+  it('are the table of docs/build/own-guards.md', () =>
+    expect(fields('docs/build/own-guards.md')).toEqual(fieldsOfCall))
 
   it('are those that the example in Python builds', () => {
     const example = textOf('services/guards/python/no_customer_data.py')
@@ -214,7 +212,7 @@ describe('the fields of a call that a guard gets', () => {
   })
 })
 
-test('the guard of docs/build/guard-in-typescript.md denies on Fridays only', () => {
+test('the guard of docs/build/own-guards.md denies on Fridays only', () => {
   const on = (day: string) =>
     noFridayDeploys.judge(undefined, {
       conversation: 'c',

@@ -120,7 +120,7 @@ export function openEdgeApp({
 /** Most clients with an unknown path have a wrong base URL. */
 export function pathAdvice(path: string): string {
   return path.startsWith('/v1/')
-    ? 'docs/build/serve-http.md lists the paths of this server'
+    ? 'docs/reference/http.md lists the paths of this server'
     : 'the base URL of a client of the API ends with /v1'
 }
 
