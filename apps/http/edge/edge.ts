@@ -135,7 +135,7 @@ function endAt(
   outgoing.once('close', stop)
 }
 
-/** The headers of CORS, for a request that names its origin. Keeps DIRECT-ANSWER-1. */
+/** The headers of CORS, for a request that names its origin. */
 function sharedWith(allowed: ReadonlySet<string>): MiddlewareHandler<{ Bindings: HttpBindings }> {
   const add = cors({
     origin: (origin) => (allowed.has(origin) ? origin : null),
