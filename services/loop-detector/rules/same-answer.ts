@@ -1,15 +1,15 @@
 // Reworded calls keep getting the same answer: a search without hits in ever new words, a command
 // in ever new spellings.
 //
-// SAME-ANSWER-1. Only different calls count. Repeats of one call belong to identical-success.
-// SAME-ANSWER-2. Tools that change something are exempt, and so are short answers: eight written
-//     files give eight answers "ok", and eight hosts may all be "healthy".
-// SAME-ANSWER-3. Calls about different subjects (subject.ts) may be a batch, so their limit is
-//     doubled. So may searches without hits and without a common word, or with one other word.
-// SAME-ANSWER-4. An answer of several lines, all different from those of the answer before it, is
-//     another answer: the next window of a log may differ only in clocks.
-// SAME-ANSWER-5. A new answer and a change end all streaks. A tool of unknown effect has the doubled
-//     limit, and only a new answer ends its streaks: each of its calls would be a change.
+// Only different calls count. Repeats of one call belong to identical-success.
+// Tools that change something are exempt, and so are short answers: eight written
+// files give eight answers "ok", and eight hosts may all be "healthy".
+// Calls about different subjects (subject.ts) may be a batch, so their limit is
+// doubled. So may searches without hits and without a common word, or with one other word.
+// An answer of several lines, all different from those of the answer before it, is
+// another answer: the next window of a log may differ only in clocks.
+// A new answer and a change end all streaks. A tool of unknown effect has the doubled
+// limit, and only a new answer ends its streaks: each of its calls would be a change.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { remember, touch } from '../../../shared/lib/recency.ts'
@@ -52,7 +52,7 @@ export const sameAnswer: Rule<Memory> = {
   thresholds: ['loop.identicalSuccesses'],
   description: 'Reworded calls keep getting the same answer.',
   firesWhen:
-    "calls in new words get one answer for the 8th time, or for the 16th if each is about another file, host or id. A search with another word in the same place also has the 16th. One page with other parameters, and statements about one text in the same tables: the 8th. A question to a person, an agent's task with its report, a message to one recipient, or an open plan, in other words: the 8th. Searches without hits and without a common word, a long answer of a tool with unknown effect, and a page that refuses each address: the 16th",
+    'calls in new words get the same answer for the 8th time, or for the 16th if each is about another file, server or id',
   endedBy:
     'an answer that is new in the turn, or a change; for a tool with unknown effect and a page only the answer. Words to a reader: any other new call, or a new name',
   sentence: 'kept rewording a call with the same result',

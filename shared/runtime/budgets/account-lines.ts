@@ -1,11 +1,11 @@
 // The lines of providers' accounts, as one process sees them: it reserves a slot, waits for the start that
 // all processes compute, and reports the end.
 // Reads: budgets. Writes: slot-reserved and slot-settled to budgets.
-// ACCOUNT-LINES-1. Without limits, and without a refusal of the provider, nothing is written and nothing
-//     waits.
-// ACCOUNT-LINES-2. A line without a request and without a pace leaves memory, also if no record of its
-//     account follows. Another record of the partition is enough.
-// ACCOUNT-LINES-3. A line that cannot be read holds no request: a limit is the provider's own to enforce.
+// Without limits, and without a refusal of the provider, nothing is written and nothing
+// waits.
+// A line without a request and without a pace leaves memory, also if no record of its
+// account follows. Another record of the partition is enough.
+// A line that cannot be read holds no request: a limit is the provider's own to enforce.
 
 import { createHash } from 'node:crypto'
 import { hasInForce } from '../../codec/codec.ts'
@@ -200,7 +200,7 @@ export function createAccountLines(): AccountLines {
     try {
       await context.budgets.append(id, { type: 'slot-reserved', ...own, ...request, limits: given })
       cancel = context.clock.after(limits.budgetReadMs, () => {
-        if (waiter.behindMs === undefined) started.resolve('start') // keeps ACCOUNT-LINES-3
+        if (waiter.behindMs === undefined) started.resolve('start')
       })
       if (stop.aborted) leave()
       const how = await started.promise
@@ -242,7 +242,7 @@ function applyToLines(lines: Lines, record: SlotReserved | SlotSettled, time: Mi
   else byAccount.set(record.account, line)
   if (byAccount.size <= 2 * sweptSize + sweepsFrom) return
   for (const [account, other] of byAccount) if (isIdle(other, time)) byAccount.delete(account)
-  lines.sweptSize = byAccount.size // keeps ACCOUNT-LINES-2
+  lines.sweptSize = byAccount.size
 }
 
 async function settle(context: BudgetContext, settled: SlotSettled): Promise<void> {
