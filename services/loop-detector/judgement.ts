@@ -1,12 +1,12 @@
 // The judgement of a finished round: its news, the finding of each rule, and the one intervention
 // that results.
 //
-// LOOP-DETECTOR-JUDGEMENT-1. Each rule reads each round once, in order, and has its own memory. The
-//     weightiest finding is the intervention.
-// LOOP-DETECTOR-JUDGEMENT-2. A text-only round that an intervention required ends the turn if it
-//     brings no visible text, for any rule.
-// LOOP-DETECTOR-JUDGEMENT-3. A rule in shadow adds nothing to the intervention. Its own
-//     intervention is reported beside it (shadow.ts).
+// Each rule reads each round once, in order, and has its own memory. The
+// weightiest finding is the intervention.
+// A text-only round that an intervention required ends the turn if it
+// brings no visible text, for any rule.
+// A rule in shadow adds nothing to the intervention. Its own
+// intervention is reported beside it (shadow.ts).
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { Denial, Intervention, Policy, RoundChecked } from '../../shared/contract/messages.ts'

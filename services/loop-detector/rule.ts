@@ -1,7 +1,7 @@
 // The contract of a rule: one record with its judgement and all its texts for people. A rule knows
 // no records, units or other rules.
 // To add one, write a file in rules/, add a line to rules.ts and run `make schemas`, which writes
-// its part of agent.schema.json and its row in docs/guides/policies.md.
+// its part of agent.schema.json and its row in docs/guard/policies.md.
 
 import type {
   EvidenceRef,

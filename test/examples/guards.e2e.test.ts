@@ -22,7 +22,7 @@ it.each(programs)('the guide shows the whole of %s', (name) => {
     /'\.\.\/\.\.\/client\/(?:guard|adapters)\/(.*)\.ts'/g,
     "'weir-agents/$1'",
   )
-  const guide = new URL('../../docs/guides/guard-your-agent.md', import.meta.url)
+  const guide = new URL('../../docs/guard/guard-your-agent.md', import.meta.url)
   const blocks = readFileSync(guide, 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)
   const sorted = (code = '') => code.trim().split('\n').sort().join('\n') // of imports too
   expect([...blocks].map(([, code]) => sorted(code))).toContain(sorted(shown))

@@ -1,10 +1,10 @@
 // The evidence of a finished round: the identity, purpose and result of each different call. Rules
 // read only this.
 //
-// EVIDENCE-1. Siblings that are the same call with the same result count once: the model had read
-//     no result when it wrote them.
-// EVIDENCE-2. A call that was skipped for lack of time, budget or turn is omitted, because it shows
-//     nothing. So is one whose result nobody saw, even if it repeats: its results may differ.
+// Siblings that are the same call with the same result count once: the model had read
+// no result when it wrote them.
+// A call that was skipped for lack of time, budget or turn is omitted, because it shows
+// nothing. So is one whose result nobody saw, even if it repeats: its results may differ.
 
 import { isDeniedByGuard } from '../../../shared/contract/call/call.ts'
 import { echoesOf, membersOf, readArguments } from '../../../shared/contract/identity/arguments.ts'

@@ -2,15 +2,15 @@
 // that a server chose. So are random hosts, names of pods, and references on a page. Two laps that
 // differ only in them are one lap.
 //
-// LAP-STATE-1. In a result each such value counts. In arguments its name must say that it is random,
-//     or a result of the same lap returned it, or it is the port of a redirect.
-// LAP-STATE-2. So a port or a code that the model chose is a question: the next one may differ. A
-//     call that starts a server on it has the answer in its own result.
-// LAP-STATE-3. A reference in arguments is its place in the newest result that has references. The
-//     words for people before or after the reference do not count.
-// LAP-STATE-4. The restarts and ages of a thing that crashes grow with each lap by themselves. Of its
-//     log only the lines that name an error count.
-// LAP-STATE-5. Linear in the beginning of the text. Most texts fail the first test.
+// In a result each such value counts. In arguments its name must say that it is random,
+// or a result of the same lap returned it, or it is the port of a redirect.
+// So a port or a code that the model chose is a question: the next one may differ. A
+// call that starts a server on it has the answer in its own result.
+// A reference in arguments is its place in the newest result that has references. The
+// words for people before or after the reference do not count.
+// The restarts and ages of a thing that crashes grow with each lap by themselves. Of its
+// log only the lines that name an error count.
+// Linear in the beginning of the text. Most texts fail the first test.
 
 import { namesError } from '../evidence/error-text.ts'
 import { randomName, randomPart, withoutRandom } from '../evidence/random-suffix.ts'

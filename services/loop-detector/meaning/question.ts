@@ -1,9 +1,9 @@
 // Words for a reader: a question to a person or an agent, a task with its report, a message, a plan.
 // The model may repeat these in other words.
 //
-// QUESTION-1. A report or a message with a new name is news: a path, an address, a long number. A
-//     report on a task that goes on is news too.
-// QUESTION-2. A plan is the same in any words while its steps and its completed steps are as many.
+// A report or a message with a new name is news: a path, an address, a long number. A
+// report on a task that goes on is news too.
+// A plan is the same in any words while its steps and its completed steps are as many.
 
 import { canonical } from '../../../shared/contract/identity/arguments.ts'
 import { limits } from '../../../shared/contract/limits.ts'

@@ -1,8 +1,8 @@
 // The pieces of a result that may be new: its lines, the objects of JSON, or the links that a search
 // found. Reads that overlap, and searches with the same hits, bring only known pieces.
 //
-// PIECES-1. The place of a piece is no piece: its number in a list, its score, the range of a read.
-// PIECES-2. Pieces beyond the maximum count as new, and a forgotten piece seems new again.
+// The place of a piece is no piece: its number in a list, its score, the range of a read.
+// Pieces beyond the maximum count as new, and a forgotten piece seems new again.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { jsonIn } from '../../../shared/lib/json/json-object.ts'

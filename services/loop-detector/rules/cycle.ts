@@ -1,11 +1,11 @@
 // Two to twelve rounds come back in the same order with the same results, lap after lap.
 //
-// CYCLE-1. A lap with a call that waits is no cycle: still-waiting has its bound. A lap with a
-//     transient failure is a retry, with a higher limit.
-// CYCLE-2. Equal rounds in a row are no cycle of any length: other rules count those. Rounds
-//     without calls do not break a lap.
-// CYCLE-3. A different round breaks the laps, not the memory: the count starts again after it.
-// CYCLE-4. Values that are new in each lap by their nature make no round different (lap-state.ts).
+// A lap with a call that waits is no cycle: still-waiting has its bound. A lap with a
+// transient failure is a retry, with a higher limit.
+// Equal rounds in a row are no cycle of any length: other rules count those. Rounds
+// without calls do not break a lap.
+// A different round breaks the laps, not the memory: the count starts again after it.
+// Values that are new in each lap by their nature make no round different (lap-state.ts).
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type {
@@ -130,7 +130,7 @@ export const cycle: Rule<Memory> = {
     if (rounds.length > periodMax + 1) rounds.shift()
 
     for (let period = 2; isRepeated && period <= periodMax; period++) {
-      if ((repeats[1] ?? 0) >= period - 1) continue // CYCLE-2
+      if ((repeats[1] ?? 0) >= period - 1) continue
       const laps = Math.floor((repeats[period] ?? 0) / period) + 1
       const lap = rounds.slice(-period)
       if (lap.some(({ leash }) => leash === 'polling')) continue

@@ -1,14 +1,14 @@
 // The same call keeps failing, or different calls keep failing in the same way (I1). Either match
 // is enough: (tool, arguments) or (tool, error). One dead service fails through several tools.
 //
-// IDENTICAL-FAILURE-1. Rounds are counted, not calls. Other rounds in between make no difference.
-// IDENTICAL-FAILURE-2. A success of the same operation or a real change ends a streak, other
-//     successes do not. Any success of the tool ends one of wrong shapes, but for programs.
-// IDENTICAL-FAILURE-3. Transient failures are counted separately, with a higher limit.
-// IDENTICAL-FAILURE-4. After the nudge a streak climbs only where a call or its masked error, but
-//     for names of arguments, occurs again. Otherwise each third round is nudged again.
-// IDENTICAL-FAILURE-5. An error counts across tools only if a service is down or refuses the right
-//     (service-name.ts). A success of any tool of a service that their names state ends it.
+// Rounds are counted, not calls. Other rounds in between make no difference.
+// A success of the same operation or a real change ends a streak, other
+// successes do not. Any success of the tool ends one of wrong shapes, but for programs.
+// Transient failures are counted separately, with a higher limit.
+// After the nudge a streak climbs only where a call or its masked error, but
+// for names of arguments, occurs again. Otherwise each third round is nudged again.
+// An error counts across tools only if a service is down or refuses the right
+// (service-name.ts). A success of any tool of a service that their names state ends it.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { remember } from '../../../shared/lib/recency.ts'

@@ -2,14 +2,14 @@
 // in ever new spellings. This is the last and slowest rule, because a difference may have a hidden
 // meaning.
 //
-// NEAR-EQUAL-1. The rule comes after all others and counts only successes. For failures the error
-//     counts, with any arguments.
-// NEAR-EQUAL-2. A new result of the tool, and a call that differs in more than stamps, end all
-//     streaks.
-// NEAR-EQUAL-3. New ids in the answer to a message are no new result. For a tool that declares
-//     `mutates`, ids of the message or of the request are stamps too.
-// NEAR-EQUAL-4. Calls that wait are exempt.
-// NEAR-EQUAL-5. For a call whose result repeats its one text, each number is a stamp (echo.ts).
+// The rule comes after all others and counts only successes. For failures the error
+// counts, with any arguments.
+// A new result of the tool, and a call that differs in more than stamps, end all
+// streaks.
+// New ids in the answer to a message are no new result. For a tool that declares
+// `mutates`, ids of the message or of the request are stamps too.
+// Calls that wait are exempt.
+// For a call whose result repeats its one text, each number is a stamp (echo.ts).
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { remember } from '../../../shared/lib/recency.ts'

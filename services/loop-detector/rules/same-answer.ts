@@ -1,15 +1,15 @@
 // Reworded calls keep getting the same answer: a search without hits in ever new words, a command
 // in ever new spellings.
 //
-// SAME-ANSWER-1. Only different calls count. Repeats of one call belong to identical-success.
-// SAME-ANSWER-2. Tools that change something are exempt, and so are short answers: eight written
-//     files give eight answers "ok", and eight hosts may all be "healthy".
-// SAME-ANSWER-3. Calls about different subjects (subject.ts) may be a batch, so their limit is
-//     doubled. So may searches without hits and without a common word (wording.ts).
-// SAME-ANSWER-4. An answer of several lines, all different from those of the answer before it, is
-//     another answer: the next window of a log may differ only in clocks.
-// SAME-ANSWER-5. A new answer and a change end all streaks. A tool of unknown effect has the doubled
-//     limit, and only a new answer ends its streaks: each of its calls would be a change.
+// Only different calls count. Repeats of one call belong to identical-success.
+// Tools that change something are exempt, and so are short answers: eight written
+// files give eight answers "ok", and eight hosts may all be "healthy".
+// Calls about different subjects (subject.ts) may be a batch, so their limit is
+// doubled. So may searches without hits and without a common word (wording.ts).
+// An answer of several lines, all different from those of the answer before it, is
+// another answer: the next window of a log may differ only in clocks.
+// A new answer and a change end all streaks. A tool of unknown effect has the doubled
+// limit, and only a new answer ends its streaks: each of its calls would be a change.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { remember, touch } from '../../../shared/lib/recency.ts'

@@ -1,10 +1,10 @@
 // An agent is started again and again for one task, and its reports bring nothing new.
 //
-// SAME-TASK-1. Tasks are equal without stamps. A report is new by a name, a path or a number that no
-//     report in the turn had, or if most of its words are new. Rounds are counted, not siblings.
-// SAME-TASK-2. A new report on the task ends its streak. A new report of a look at agents, and a new
-//     result of any other call, end all streaks: the parent checks, or something changed.
-// SAME-TASK-3. A report that may fail by capacity or network does not count.
+// Tasks are equal without stamps. A report is new by a name, a path or a number that no
+// report in the turn had, or if most of its words are new. Rounds are counted, not siblings.
+// A new report on the task ends its streak. A new report of a look at agents, and a new
+// result of any other call, end all streaks: the parent checks, or something changed.
+// A report that may fail by capacity or network does not count.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { remember } from '../../../shared/lib/recency.ts'

@@ -1,14 +1,14 @@
 // The agent waits for something that runs, and nothing changes. Waiting is no loop: the model is
 // reminded, and no wait ends a turn.
 //
-// STILL-WAITING-1. One wait lasts until a result or a change that is new in the turn. Its bound is
-//     its time, by the records. After a reminder the time counts from there.
-// STILL-WAITING-2. Looks that follow each other faster than any agent waits have a limit in rounds
-//     too, as have looks without times, and looks after short sleeps that show nothing running.
-// STILL-WAITING-3. A look at an agent that a call of the turn started, by a sleep or without a wait,
-//     has a limit in rounds: the agent's end comes by itself. `children` has the ids of such agents.
-// STILL-WAITING-4. A round without a wait neither counts nor ends it: the agent may look after it
-//     slept. A round with news begins it anew.
+// One wait lasts until a result or a change that is new in the turn. Its bound is
+// its time, by the records. After a reminder the time counts from there.
+// Looks that follow each other faster than any agent waits have a limit in rounds
+// too, as have looks without times, and looks after short sleeps that show nothing running.
+// A look at an agent that a call of the turn started, by a sleep or without a wait,
+// has a limit in rounds: the agent's end comes by itself. `children` has the ids of such agents.
+// A round without a wait neither counts nor ends it: the agent may look after it
+// slept. A round with news begins it anew.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { remember } from '../../../shared/lib/recency.ts'

@@ -1,11 +1,11 @@
 // The lines of providers' accounts, as one process sees them: it reserves a slot, and waits for the start
 // that all processes compute. While the request runs it renews the slot, and then it reports the end.
 // Reads: budgets. Writes: slot-reserved, slot-renewed and slot-settled to budgets.
-// ACCOUNT-LINES-1. Without limits, and without a refusal of the provider, nothing is written and nothing
-//     waits.
-// ACCOUNT-LINES-2. A line without a request and without a pace leaves memory, also if no record of its
-//     account follows. Another record of the partition is enough.
-// ACCOUNT-LINES-3. A line that cannot be read holds no request: a limit is the provider's own to enforce.
+// Without limits, and without a refusal of the provider, nothing is written and nothing
+// waits.
+// A line without a request and without a pace leaves memory, also if no record of its
+// account follows. Another record of the partition is enough.
+// A line that cannot be read holds no request: a limit is the provider's own to enforce.
 
 import { createHash } from 'node:crypto'
 import { hasInForce } from '../../codec/codec.ts'
@@ -165,32 +165,6 @@ export function createAccountLines(): AccountLines {
       )
   }
 
-  function slotOf(
-    context: BudgetContext,
-    own: Pick<SlotSettled, 'account' | 'attempt'>,
-    isReserved: boolean,
-  ): Slot {
-    let isSettled = false
-    let cancelRenewal = () => {}
-    /** From the start of the request on (keeps LINE-5). */
-    function renewLater(): void {
-      cancelRenewal = context.clock.after(limits.slotRenewMs, () => {
-        void append(context, { type: 'slot-renewed', ...own })
-        renewLater()
-      })
-    }
-    if (isReserved) renewLater()
-    return {
-      async settle(end) {
-        if (isSettled) return
-        isSettled = true
-        cancelRenewal()
-        if (isReserved || end.refusedBy !== null || end.waitMs > 0)
-          await append(context, { type: 'slot-settled', ...own, ...end })
-      },
-    }
-  }
-
   async function inLine(
     context: BudgetContext,
     { account, request: round, limits: given = noModelLimits, ...reserved }: SlotRequest,
@@ -229,7 +203,7 @@ export function createAccountLines(): AccountLines {
         limits: given,
       })
       cancel = context.clock.after(limits.budgetReadMs, () => {
-        if (waiter.behindMs === undefined) started.resolve('start') // keeps ACCOUNT-LINES-3
+        if (waiter.behindMs === undefined) started.resolve('start')
       })
       if (stop.aborted) leave()
       const how = await started.promise
@@ -263,6 +237,32 @@ export function createAccountLines(): AccountLines {
   }
 }
 
+function slotOf(
+  context: BudgetContext,
+  own: Pick<SlotSettled, 'account' | 'attempt'>,
+  isReserved: boolean,
+): Slot {
+  let isSettled = false
+  let cancelRenewal = () => {}
+  /** From the start of the request on. */
+  function renewLater(): void {
+    cancelRenewal = context.clock.after(limits.slotRenewMs, () => {
+      void append(context, { type: 'slot-renewed', ...own })
+      renewLater()
+    })
+  }
+  if (isReserved) renewLater()
+  return {
+    async settle(end) {
+      if (isSettled) return
+      isSettled = true
+      cancelRenewal()
+      if (isReserved || end.refusedBy !== null || end.waitMs > 0)
+        await append(context, { type: 'slot-settled', ...own, ...end })
+    },
+  }
+}
+
 function isOfLine(message: BudgetRecord): message is LineRecord {
   const { type } = message
   return type === 'slot-reserved' || type === 'slot-renewed' || type === 'slot-settled'
@@ -276,7 +276,7 @@ function applyToLines(lines: Lines, record: LineRecord, time: Milliseconds): voi
   else byAccount.set(record.account, line)
   if (byAccount.size <= 2 * sweptSize + sweepsFrom) return
   for (const [account, other] of byAccount) if (isIdle(other, time)) byAccount.delete(account)
-  lines.sweptSize = byAccount.size // keeps ACCOUNT-LINES-2
+  lines.sweptSize = byAccount.size
 }
 
 async function append(context: BudgetContext, record: LineRecord): Promise<void> {

@@ -1,5 +1,5 @@
 // Follows partitions of the topic `budgets` into folds, for all partitions of a process together.
-// BUDGET-FOLLOWERS-1. A partition is read after its first use only. After an error its fold begins anew.
+// A partition is read after its first use only. After an error its fold begins anew.
 
 import { decode } from '../../codec/codec.ts'
 import type { StoredRecord } from '../../contract/bus.ts'

@@ -1,15 +1,15 @@
 // The line of model requests to one provider's account, folded from its records of the topic `budgets`.
 // Every process that folds them gets the same starts. Pure.
 // Owns: the order and the time of each start, the pace that the provider accepts.
-// LINE-1. Only records and their times decide. A start needs no record: after its time the request counts
-//     as running, also if its process is gone.
-// LINE-2. No request starts within a wait that the provider named. Then one goes first, as a probe.
-// LINE-3. Starts are apart by the pace of the limits, or by the pace that the provider accepted. So
-//     waits that begin together never end together.
-// LINE-4. Tenants start in turn by their shares (start-time fair queueing, Goyal 1996). In a full line
-//     an earlier turn takes the place of the last one, so no tenant fills the line alone.
-// LINE-5. A round has one attempt in the line, the newest one. So the next owner of a round frees the place of a
-//     killed one. A running request without renewals loses its place with its lease.
+// Only records and their times decide. A start needs no record: after its time the request counts
+// as running, also if its process is gone.
+// No request starts within a wait that the provider named. Then one goes first, as a probe.
+// Starts are apart by the pace of the limits, or by the pace that the provider accepted. So
+// waits that begin together never end together.
+// Tenants start in turn by their shares (start-time fair queueing, Goyal 1996). In a full line
+// an earlier turn takes the place of the last one, so no tenant fills the line alone.
+// A round has one attempt in the line, the newest one. So the next owner of a round frees the place of a
+// killed one. A running request without renewals loses its place with its lease (test/models/lines.py).
 
 import { limits } from '../../contract/limits.ts'
 import type {

@@ -1,7 +1,7 @@
 // Requests to models wait for the limits of their provider's account, together with all gateways of the log.
 // Reads: headers of requests and answers. Owns: the credential of a request, which stays in this process.
-// SLOTTED-UPSTREAM-1. A request waits for a bounded time. Then its client gets 429 with Retry-After, and
-//     the provider gets nothing.
+// A request waits for a bounded time. Then its client gets 429 with Retry-After, and
+// the provider gets nothing.
 
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
