@@ -44,7 +44,8 @@ describe('a search without hits', () => {
     )
     expect(first(each(24, columns))).toBe('none')
     const name = (n: number) => (n % 2 === 0 ? 'ada lee' : 'lee, ada')
-    const reworded = (n: number) => rows(`SELECT ${letters(n)} FROM users WHERE name = '${name(n)}'`)
+    const reworded = (n: number) =>
+      rows(`SELECT ${letters(n)} FROM users WHERE name = '${name(n)}'`)
     expect(first(each(9, reworded))).toBe('8 same-answer')
   })
 })
