@@ -131,11 +131,10 @@ export function namesError(text: string): boolean {
 
 /**
  * `KeyError: name`, `java.io.IOException`, `error: expected ;`, `error[E0308]: …`, `E999 …`,
- * `FAILED tests/a.py::b`, `"level":"fatal"`. "An error occurred" and "ERRORS:" name none.
+ * `FAILED tests/a.py::b`. "An error occurred" and "ERRORS:" name none.
  */
 const naming = [
   /\b[A-Za-z_]\w{0,80}(?:Error|Exception|Panic|Interrupt)\b(?=[:( ]|$)/m,
   /\b(?:error|exception|fatal|panic|fatal error)(?:\[\w{1,16}\])?(?: [A-Z]{1,4}\d{2,5})?: *\S/i,
   /^[\s*-]{0,8}(?:[A-Z]{1,4}\d{3,5} \S|FAILED \S)/m,
-  /\b(?:level|severity|lvl)"?[:=] ?"?(?:error|fatal|panic|critical)\b/i,
 ]

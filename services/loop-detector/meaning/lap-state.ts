@@ -74,7 +74,10 @@ export function hasCrashed(text: string): boolean {
 
 /** A log of a thing that crashes: the lines that name an error. Undefined: the text has none. */
 export function crashIn(text: string): string | undefined {
-  const lines = text.slice(0, charsMax).split('\n').filter(namesError)
+  const lines = text
+    .slice(0, charsMax)
+    .split('\n')
+    .filter((line) => namesError(line) || errorLevel.test(line))
   return lines.length > 0 ? [...new Set(lines)].join('\n') : undefined
 }
 
@@ -147,6 +150,8 @@ function decoded(text: string): string {
   )
 }
 
+/** The level in a log of JSON or of members. */
+const errorLevel = /\b(?:level|severity|lvl)"?[:=] ?"?(?:error|fatal|panic|critical)\b/i
 const crashed = /back-?off|OOMKilled|\berrored\b|Restarting \(\d|\bexited with code [1-9]/i
 const crash = /restart|back-?off|errored|OOMKilled/i
 const restarts = /(restart(?:s|_?count| count(?:er is at)?)?"?[:=]? ?)\d+|\(x\d+ over \w+\)/gi

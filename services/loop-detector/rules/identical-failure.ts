@@ -57,7 +57,7 @@ type Memory = { byArguments: Streaks; byError: Streaks; byService: Streaks }
 
 export const identicalFailure: Rule<Memory> = {
   name: 'identical-failure',
-  version: 5,
+  version: 4,
   kind: 'tool_loop',
   thresholds: ['loop.identicalFailures'],
   description: 'The same call keeps failing, or different calls keep failing in the same way.',

@@ -2,7 +2,7 @@
 // calls that look like them.
 
 import { describe, expect, it } from '@jest/globals'
-import { namesError } from '../../../../services/loop-detector/evidence/error-text.ts'
+import { crashIn } from '../../../../services/loop-detector/meaning/lap-state.ts'
 import { withoutOwnAddress } from '../../../../services/loop-detector/meaning/page-reference.ts'
 import { ok, one, played, type Step } from '../rounds.ts'
 
@@ -117,6 +117,16 @@ describe('a thing that crashes', () => {
   })
 })
 
+describe('the line of a crash', () => {
+  it.each(['{"level":"fatal","msg":"no table"}', 'severity=ERROR no table', 'Error: no table'])(
+    'is %s',
+    (line) => expect(crashIn(`starting\n${line}`)).toBe(line),
+  )
+
+  it('is none in a log without an error', () =>
+    expect(crashIn('{"level":"info","msg":"no errors"}')).toBeUndefined())
+})
+
 describe('other calls that are known', () => {
   it('are near-equal ones, repeated or not', () => {
     const run = (n: number) =>
@@ -136,12 +146,4 @@ describe('other calls that are known', () => {
       )
     expect(first(each(9, print))).toBe('9 sweep')
   })
-
-  it.each([
-    ['{"level":"fatal","msg":"no table"}', true],
-    ['severity=ERROR no table', true],
-    ['{"level":"info","msg":"no errors"}', false],
-  ])('are lines of a log that name an error: %s', (line, isError) =>
-    expect(namesError(line)).toBe(isError),
-  )
 })
