@@ -141,7 +141,7 @@ test('README.md has at most 700 words and shows the package of this version', ()
 })
 
 test('docs/README.md links to every other page of the docs, with a sentence', () => {
-  const index = textOf('docs/README.md')
+  const index = textOf('docs/README.md').trimEnd()
   const lines = index.slice(index.indexOf('\n## All pages\n')).split(/\n(?=- |\n)/)
   const linked = lines.flatMap((line) =>
     /^- .+\w\.$/s.test(line) ? linksIn(line).map((link) => join('docs', link)) : [],
