@@ -9,7 +9,7 @@ import { offered, recovered } from '../offered.ts'
 const json = '{"name": "search", "arguments": {"query": "weir"}}'
 const half = '{"name": "search", "arguments": {"query": "we'
 /** Whether the model learns of it. */
-const isTold = (text: string) =>
+const isReported = (text: string) =>
   (recover({ text: answerIn(text), offered }) ?? unrunnable(text, offered)) !== undefined
 const dsml = (section: string, blank = '') =>
   ['tool_calls', 'invoke name="search"', 'parameter name="query" string="true"']
@@ -35,9 +35,9 @@ describe('a call without its end', () => {
     'I look it up.\n<tool_call>search\n<arg_key>query</arg_key>\n',
     'I look it up.\n<function_calls>\n<invoke name="search">\n<parameter name="query">weir</parameter>',
     `I look it up.\n<tool_calls>\n[${json}`,
-  ])('is told to the model: %s', (text) => {
-    expect(isTold(text)).toBe(true)
-    expect(isTold(text.replaceAll('search', 'gone'))).toBe(text.endsWith('<tool_call>'))
+  ])('is reported: %s', (text) => {
+    expect(isReported(text)).toBe(true)
+    expect(isReported(text.replaceAll('search', 'gone'))).toBe(text.endsWith('<tool_call>'))
   })
 
   it.each([
@@ -50,11 +50,11 @@ describe('a call without its end', () => {
     '<tool_call> search for it in the docs, which explain the tag.',
     '<invoke name="gone">\n<parameter name="a">1</parameter>',
     '<function name="Save">\nsearch',
-  ])('is not what a text holds that explains it: %s', (text) =>
+  ])('is not reported where a text explains it: %s', (text) =>
     expect(unrunnable(text, offered)).toBeUndefined(),
   )
 
-  it('is told also if the output limit cut it after other text', () =>
+  it('is reported also if the output limit cut it after other text', () =>
     expect(unrunnable(`I look it up.\n<tool_call>\n${half}`, offered, true)?.token).toContain(
       '<tool_call>',
     ))
@@ -66,13 +66,13 @@ describe('a call without its beginning', () => {
     `${json}\n</tool_call>`,
     'I look.\n<parameter=query>\nweir\n</parameter>\n</function>',
     'I look.\n<parameter name="query">weir</parameter>\n</invoke>',
-  ])('is told to the model: %s', (text) => expect(isTold(text)).toBe(true))
+  ])('is reported: %s', (text) => expect(isReported(text)).toBe(true))
 
   it.each([
     'A call of GLM ends with </tool_call>',
     'For example:\n<arg_key>query</arg_key>\n</tool_call>',
     'GLM writes `<arg_key>` before </tool_call>',
-  ])('is not what a text holds that explains it: %s', (text) =>
+  ])('is not reported where a text explains it: %s', (text) =>
     expect(unrunnable(text, offered)).toBeUndefined(),
   )
 })
@@ -88,8 +88,8 @@ describe('a call of DeepSeek', () => {
     expect(recovered(dsml(section, blank))).toMatchObject({ kind: 'calls' }),
   )
 
-  it('is told if a mark is damaged', () => {
-    expect(isTold(dsml('DSML｜').replace('invoke', 'parameter'))).toBe(true)
-    expect(isTold('DeepSeek writes <｜DSML｜tool_calls > first.')).toBe(false)
+  it('is reported if a mark is damaged', () => {
+    expect(isReported(dsml('DSML｜').replace('invoke', 'parameter'))).toBe(true)
+    expect(isReported('DeepSeek writes <｜DSML｜tool_calls > first.')).toBe(false)
   })
 })
