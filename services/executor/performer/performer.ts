@@ -33,7 +33,7 @@ import { stopsInForce } from '../../../shared/runtime/settings/stops-in-force.ts
 import { createToolSlots, toolPlaces } from '../../../shared/tools/tool-slots.ts'
 import { byPart, type ExecutorTask, type OfferTask, type ToolTask } from '../tasks.ts'
 import { absentGuardDenial, unreadableGuardsDenial } from './absent-guards.ts'
-import { createLeftClaims, type LeftClaims } from './left-claims.ts'
+import { cancelAgent, createLeftClaims, type LeftClaims } from './left-claims.ts'
 import { createOffers } from './offers.ts'
 import { createPlaces } from './places.ts'
 import { type ProgramHash, programHasher } from './program/program-hash.ts'
@@ -109,7 +109,7 @@ function performerOf(
     places,
     writes,
   })
-  const left = createLeftClaims({ context, clock, kept, runs, writes })
+  const left = createLeftClaims({ agents, context, clock, kept, runs, writes })
   const programs = createProgramHashes({ agents, programHash }, (message) =>
     track(write('self', [message])),
   )
@@ -173,6 +173,7 @@ function performerOf(
     const job = jobs.get(name)
     switch (job?.phase) {
       case 'claimed':
+        if (task.cancelled && task.try > 1) track(cancelAgent(agents, task, log))
         if (task.cancelled || isLate(clock, job.sentAt, task.startWithinMs))
           giveBack(jobs, name, job)
         else if (job.isChecked !== true) {
