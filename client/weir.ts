@@ -351,13 +351,12 @@ function weirOf(parts: Parts): Weir {
     return turn
   }
 
-  const { partitions } = log
   const ask: AskAgent = (agent, { text, context, signal, ...message }) => {
     assertOpen()
     const question = { agent, text: parseText(text), ...message }
     return askNow({ question, isNew: false, context, signal })
   }
-  agentCalls.begin(agents, partitions, { ask, cancel: edge.cancel })
+  agentCalls.begin(agents, log.partitions, { ask, cancel: edge.cancel })
 
   async function close(): Promise<void> {
     try {
