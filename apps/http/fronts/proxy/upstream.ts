@@ -62,7 +62,12 @@ export function upstreamAt(address: string, sign?: RequestSigner): Upstream {
 
   function once(url: URL, list: readonly string[], { method, body, signal }: UpstreamRequest) {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-    const sent = request(url, { method, headers: list, signal }, resolve)
+    signal.throwIfAborted()
+    const sent = request(url, { method, headers: list }, resolve)
+    // Not the option `signal`, which watches the request with a dozen listeners.
+    const abort = () => sent.destroy(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    sent.once('close', () => signal.removeEventListener('abort', abort))
     sent.once('error', reject)
     sent.once('upgrade', (_, socket) => {
       socket.destroy()

@@ -8,7 +8,7 @@
 // GUEST-IDENTITY-4. Requests under a client's own name that add texts and show no calls are one turn:
 //     the texts are results, and no new messages of the user.
 
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { GuestPlaceOptions } from '../../../../../client/guard/guest-conversation.ts'
 import { withoutReminders } from '../../../../../client/guard/history/reminders.ts'
@@ -22,7 +22,7 @@ import {
 import { newest } from '../../../../../shared/lib/newest.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
 import type { ModelFormat } from '../../../../../shared/wire/proxied.ts'
-import { historyOf } from '../sent-request.ts'
+import { firstCallsIn, historyOf } from '../sent-request.ts'
 import type { ClientRequest, GuestSessions } from './guest-sessions.ts'
 
 /**
@@ -60,7 +60,7 @@ export function guestIdentities(sessions: GuestSessions): GuestIdentities {
   function nameOf(request: ClientRequest, history: readonly Json[]): string | undefined {
     const { api } = request
     const first = firstText(api, history)
-    const calls = history.map(api.request.calls).find((words) => words.length > 0)
+    const calls = firstCallsIn(api, history)
     if (calls !== undefined) return digest(JSON.stringify([first, calls]), 32)
     const text = history.find(api.request.isOfModel)
     if (text === undefined) return undefined
@@ -121,11 +121,11 @@ export function guestIdentities(sessions: GuestSessions): GuestIdentities {
   return {
     ofRequest(request) {
       const named = namedByHeaders(request) ?? namedByHistory(request)
-      return named && { ...named, secrets: () => secretsOfRequest(request) }
+      return named && { ...named, secrets: secretsIn(request) }
     },
     ofAnswer(request, answer) {
       const named = namedByHeaders(request) ?? namedByAnswer(request, answer)
-      return { ...named, secrets: () => secretsOfRequest(request) }
+      return { ...named, secrets: secretsIn(request) }
     },
     goesOn(request, answer, { conversation }) {
       const { api, body } = request
@@ -163,6 +163,15 @@ function nameOfSender(
   return hasSideRequests ? `${session}:${digest(firstWords())}` : session
 }
 
+/** Read once, with the first record. */
+function secretsIn(request: ClientRequest): () => readonly string[] {
+  let secrets: readonly string[] | undefined
+  return () => {
+    secrets ??= secretsOfRequest(request)
+    return secrets
+  }
+}
+
 /** Reminders of the host change from request to request. */
 function firstText(api: ModelFormat, history: readonly Json[]): string {
   for (const message of history) {
@@ -179,5 +188,5 @@ function wordsOf(text: string): string {
 }
 
 function digest(text: string, digits = 12): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, digits)
+  return hash('sha256', text).slice(0, digits)
 }
