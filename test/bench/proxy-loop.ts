@@ -1,7 +1,7 @@
-// The agent loop of agent-loop.ts through the proxy: CPU time of the proxy for each model call, against a
-// round of the same conversation inside Weir and against a plain pipe, and the loop's conversations per
-// second against the loop without a proxy. The proxy is that of `weir proxy` with its real stages. Runs
-// alternate, and medians are compared. Run alone: node test/bench/proxy-loop.ts.
+// The agent loop of agent-loop.ts through the proxy. Measures the proxy's CPU time for each model call,
+// against a round of the same conversation inside Weir and against a plain pipe. Also measures the loop's
+// conversations per second, against the loop without a proxy. The proxy is that of `weir proxy` with its
+// real stages. Runs alternate, and medians are compared. Run alone: node test/bench/proxy-loop.ts.
 //
 // Not measured: TLS, a network, a model's pace, long histories (guest.ts), guards and approvals, a log on
 // Kafka, a client that sends headers with names of conversations. The client uses the HTTP client of Weir.

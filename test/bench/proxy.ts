@@ -1,8 +1,8 @@
-// The proxy against a plain pipe in the same run: CPU time per streamed byte and per short answer, the
-// time to the first byte, and the memory of many open streams. Client, model server and proxy are
-// separate processes. The proxy is that of `weir proxy` without a data folder, with its real stages, and
-// each stream is a conversation of its own. Not measured: TLS, a network, a client that goes on with a
-// conversation (proxy-loop.ts), a log.
+// The proxy against a plain pipe in the same run: CPU time for each streamed byte and for each short
+// answer. Also the time to the first byte, and the memory of many open streams. Client, model server and
+// proxy are separate processes. The proxy is that of `weir proxy` without a data folder, with its real
+// stages. Each stream begins a new conversation. Not measured: TLS, a network, a log, a client that
+// continues a conversation (proxy-loop.ts).
 
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -58,7 +58,7 @@ async function cpu(): Promise<Row[]> {
   }
 }
 
-/** A request without calls in its history and a text of 40 events: the cost that is not of the bytes. */
+/** A request without calls in its history, and a text of 40 events: the cost without many bytes. */
 async function shortAnswers(): Promise<Row[]> {
   const server = await startChild('proxy-server', { events: 40, firstMs: 0, pauseMs: 0 })
   const pipe = await startChild('proxy-runner', { kind: 'pipe', upstream: server.url })
