@@ -167,7 +167,9 @@ function relay(
       if (piece === null) return
       clearImmediate(head)
       onPiece(piece)
-      outgoing.write(piece)
+      // The end of the answer goes out with its last piece.
+      if (received.complete && received.readableLength === 0) outgoing.end(piece)
+      else outgoing.write(piece)
     }
   }
 
@@ -184,7 +186,7 @@ function relay(
     .once('end', () => {
       arrived.resolve(true)
       clearImmediate(head)
-      outgoing.end()
+      if (!outgoing.writableEnded) outgoing.end()
     })
     .once('error', fail)
     .once('close', () => {

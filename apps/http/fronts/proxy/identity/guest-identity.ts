@@ -57,6 +57,15 @@ export function guestIdentities(sessions: GuestSessions): GuestIdentities {
   /** The names that any client has. */
   const names = newest<true>(limits.frontConversationsMax)
 
+  /** By the headers of a request. */
+  const secrets = new WeakMap<IncomingHttpHeaders, readonly string[]>()
+
+  function secretsIn(request: ClientRequest): readonly string[] {
+    const found = secrets.get(request.headers) ?? secretsOfRequest(request)
+    secrets.set(request.headers, found)
+    return found
+  }
+
   function nameOf(request: ClientRequest, history: readonly Json[]): string | undefined {
     const { api } = request
     const first = firstText(api, history)
@@ -120,11 +129,11 @@ export function guestIdentities(sessions: GuestSessions): GuestIdentities {
   return {
     ofRequest(request) {
       const named = namedByHeaders(request) ?? namedByHistory(request)
-      return named && { ...named, secrets: secretsIn(request) }
+      return named && { ...named, secrets: () => secretsIn(request) }
     },
     ofAnswer(request, answer) {
       const named = namedByHeaders(request) ?? namedByAnswer(request, answer)
-      return { ...named, secrets: secretsIn(request) }
+      return { ...named, secrets: () => secretsIn(request) }
     },
     goesOn(request, answer, { conversation }) {
       const { api, body } = request
@@ -160,15 +169,6 @@ function nameOfSender(
 ): string {
   if (agent !== undefined) return `${session}:${agent}`
   return hasSideRequests ? `${session}:${digest(firstWords())}` : session
-}
-
-/** Read once, with the first record. */
-function secretsIn(request: ClientRequest): () => readonly string[] {
-  let secrets: readonly string[] | undefined
-  return () => {
-    secrets ??= secretsOfRequest(request)
-    return secrets
-  }
 }
 
 /** Reminders of the host change from request to request. */
