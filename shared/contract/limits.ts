@@ -344,8 +344,12 @@ export const limits = {
   budgetsKeptMs: 36 * 24 * 60 * minute,
   /** Model requests that wait for one provider's account. */
   slotsWaitingMax: 10_000,
-  /** From then on a request without its end no longer counts as running in its account. */
-  slotLeaseMs: 10 * minute,
+  /**
+   * From then on a request without its end and without a renewal no longer counts as running in its account.
+   * Longer than a broker is away for a restart.
+   */
+  slotLeaseMs: 1 * minute,
+  slotRenewMs: 20 * second,
   /** The requests a minute after a provider refused one for the first time, and the time to the double. */
   slotPaceMin: 20,
   slotPaceDoublesMs: 10 * second,

@@ -231,6 +231,7 @@ export const topics: Record<TopicName, Topic> = {
       'budget-settled': ['llm-gateway performer', 'executor performer', 'front'],
       'budget-released': ['llm-gateway performer', 'executor performer', 'front'],
       'slot-reserved': ['llm-gateway performer', 'front'],
+      'slot-renewed': ['llm-gateway performer', 'front'],
       'slot-settled': ['llm-gateway performer', 'front'],
     },
   },
@@ -578,6 +579,7 @@ export function keyOf(message: Message): string {
     case 'budget-released':
       return message.tenant
     case 'slot-reserved':
+    case 'slot-renewed':
     case 'slot-settled':
       return message.account
     case 'audit-changed':

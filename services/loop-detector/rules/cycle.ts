@@ -76,7 +76,7 @@ export const cycle: Rule<Memory> = {
   thresholds: ['loop.cycleLaps'],
   description: 'Rounds come back in the same order, with the same results.',
   firesWhen:
-    '2 to 12 rounds come in the same order with the same results, for the 3rd lap. States, codes, nonces, chosen ports, random hosts, signatures, the restarts and ages of a thing that crashes, and the lines of its log that name no error may differ',
+    '2 to 12 rounds come in the same order with the same results, for the 3rd lap. States, codes, nonces and random names may differ',
   endedBy: 'a round that breaks the order, after which laps count again',
   sentence: 'went round in a circle',
   initial: () => ({

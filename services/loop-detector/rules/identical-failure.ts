@@ -62,7 +62,7 @@ export const identicalFailure: Rule<Memory> = {
   thresholds: ['loop.identicalFailures'],
   description: 'The same call keeps failing, or different calls keep failing in the same way.',
   firesWhen:
-    'the same call fails for the 3rd time, or different calls fail alike. Wrong shape, no right or unknown tool: the 3rd time. Other errors: the 4th. Errors that name the differing values, and failed lookups and refused pages: the 6th. Errors that may clear by themselves: the 10th. One service that refuses the right through several tools: the 6th; one that is down: the 10th',
+    'the same call fails for the 3rd time, or different calls fail alike. Wrong shape, no right or unknown tool: the 3rd time. Other errors: the 4th. Failed lookups: the 6th. Passing errors: the 10th',
   endedBy: 'a success of the same operation, or a new change',
   sentence: 'kept making the same failing call',
   initial: () => ({ byArguments: new Map(), byError: new Map(), byService: new Map() }),

@@ -36,7 +36,7 @@ export const nearEqual: Rule<Memory> = {
   description:
     'Calls that differ only in a time, a counter or a random value keep succeeding with the same result.',
   firesWhen:
-    'calls that differ only in a time, an attempt, a nonce, a reference of a page or a remark on a command have the same result for the 8th time. The same message is sent for the 8th time, and the answers differ only in new ids. For a tool that declares `mutates`, the message and the request may have new ids too.',
+    'calls that differ only in a time, an attempt, a nonce or a remark have the same result for the 8th time. The same message is sent for the 8th time',
   endedBy: 'a new result, or a call that differs in more',
   sentence: 'made no progress',
   initial: () => ({ known: new Set(), streaks: new Map() }),

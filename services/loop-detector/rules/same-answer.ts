@@ -50,7 +50,7 @@ export const sameAnswer: Rule<Memory> = {
   thresholds: ['loop.identicalSuccesses'],
   description: 'Reworded calls keep getting the same answer.',
   firesWhen:
-    "calls in new words get one answer for the 8th time, or for the 16th if each is about another file, host or id. A question to a person, an agent's task with its report, a message to one recipient, or an open plan, in other words: the 8th. Searches without hits and without a common word, a long answer of a tool with unknown effect, and a page that refuses each address: the 16th",
+    'calls in new words get the same answer for the 8th time, or for the 16th if each is about another file, server or id',
   endedBy:
     'an answer that is new in the turn, or a change; for a tool with unknown effect and a page only the answer. Words to a reader: any other new call, or a new name',
   sentence: 'kept rewording a call with the same result',

@@ -42,7 +42,7 @@ export const schemaFailure: Rule<Memory> = {
   thresholds: ['loop.schemaFailures', 'loop.schemaFailureEndsTurn'],
   description: 'A tool keeps being called against its schema.',
   firesWhen:
-    'calls of one tool break its schema in 3 rounds in a row: the denial gets a sharper text, and the turn ends if the policy sets that. The 6th time without a new change in between, with any mistakes: an intervention',
+    'calls of a tool break its schema in 3 rounds in a row: the denial gets a sharper text, and a setting ends the turn. The 6th time: an intervention',
   endedBy: 'a call of the tool that ran',
   sentence: 'kept calling a tool with unusable arguments',
   initial: () => ({ rounds: new Map(), streaks: new Map() }),

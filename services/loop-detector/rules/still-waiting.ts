@@ -70,7 +70,7 @@ export const stillWaiting: Rule<Memory> = {
   thresholds: ['loop.waitMinutes', 'loop.identicalSuccesses'],
   description: 'The agent waits for something that runs, and nothing changes for long.',
   firesWhen:
-    'one wait lasts for 60 minutes without news, for 25 rounds that follow each other within a second, or for 100 rounds with a sleep below five seconds. For 10 looks less than a minute apart at an agent that a call of the turn started. It only reminds the model, and again after the same time',
+    'a wait lasts for 60 minutes without news, for 25 rounds within a second each, or for 100 short sleeps. For 10 quick looks at an agent that a call started. The rule only reminds the model',
   endedBy: 'any new result, or a change',
   sentence: 'kept waiting',
   initial: noWait,

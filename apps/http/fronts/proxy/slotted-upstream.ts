@@ -15,6 +15,9 @@ import { HttpError } from '../../http-error.ts'
 import { clientKey } from './client-key.ts'
 import type { Upstream } from './upstream.ts'
 
+/** A later start is not planned. So requests of a killed proxy use up no more starts than these. */
+const plannedMsMax = 2 * limits.proxySlotWaitMs
+
 export function slottedUpstream(
   upstream: Upstream,
   { slotOf, clock }: { slotOf: SlotOf; clock: Clock },
@@ -24,7 +27,7 @@ export function slottedUpstream(
   async function startOf(key: string, model: string, signal: AbortSignal): Promise<Slot> {
     const late = new AbortController()
     const begun = clock.now()
-    let startMs = limits.proxySlotWaitMs
+    let startMs = plannedMsMax
     const cancel = clock.after(limits.proxySlotWaitMs, () => late.abort())
     try {
       const slot = await slotOf(
@@ -33,7 +36,7 @@ export function slottedUpstream(
           tenant: defaultTenant,
           share: 1,
           attempt: randomUUID(),
-          expiresAt: begun + limits.guestRequestMs,
+          expiresAt: begun + plannedMsMax,
         },
         {
           stop: AbortSignal.any([signal, late.signal]),

@@ -28,7 +28,7 @@ export const counting: Rule<Memory> = {
   thresholds: ['loop.identicalSuccesses'],
   description: 'Calls in a row differ only in a number, and so do their results.',
   firesWhen:
-    'the 16th call in a row has the same words and another number, and its result says nothing more. It only reminds the model, and again after as many calls',
+    'the 16th call in a row has the same words and another number, and the result says nothing more. The rule only reminds the model',
   endedBy: 'any other call, a result with any other new number, a failure, or a wait',
   sentence: 'kept counting',
   initial: () => ({ row: [], rounds: 0 }),
