@@ -132,12 +132,22 @@ describe.each([...pages, ...otherPages])('%s', (file) => {
   })
 })
 
-test('README.md has at most 900 words and shows the package of this version', () => {
+test('README.md has at most 700 words and shows the package of this version', () => {
   const text = textOf('README.md')
-  expect(text.split(/\s+/).filter((word) => /\w/.test(word)).length).toBeLessThanOrEqual(900)
+  expect(text.split(/\s+/).filter((word) => /\w/.test(word)).length).toBeLessThanOrEqual(700)
   const { version } = JSON.parse(textOf('package.json')) as { version: string }
   expect(text).toContain(`weir-agents-${version}.tgz`)
   expect(textOf('CHANGELOG.md')).toContain(`\n## [${version}] - `)
+})
+
+test('docs/README.md links to every other page of the docs, with a sentence', () => {
+  const index = textOf('docs/README.md').trimEnd()
+  const lines = index.slice(index.indexOf('\n## All pages\n')).split(/\n(?=- |\n)/)
+  const linked = lines.flatMap((line) =>
+    /^- .+\w\.$/s.test(line) ? linksIn(line).map((link) => join('docs', link)) : [],
+  )
+  const others = pages.filter((page) => page.startsWith('docs/') && page !== 'docs/README.md')
+  expect(linked.toSorted()).toEqual(others.toSorted())
 })
 
 describe('docs/internals/architecture.md', () => {
@@ -291,8 +301,8 @@ function pathsIn(text: string): string[] {
 }
 
 function linksIn(text: string): string[] {
-  return [...text.matchAll(/\]\(([^)\s]+)\)/g)]
-    .map(([, link]) => link ?? '')
+  return [...text.matchAll(/\]\(([^)\s]+)\)| (?:src|srcset)="([^"]+)"/g)]
+    .map(([, link, image]) => link ?? image ?? '')
     .filter((link) => !/^[a-z]+:/.test(link))
 }
 

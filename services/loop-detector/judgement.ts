@@ -15,6 +15,7 @@ import type { RoundEvidence } from './evidence/call-evidence.ts'
 import { printOf } from './evidence/evidence.ts'
 import { stepDown, weightiest } from './ladder.ts'
 import { isPointed, onKnownPlace, type Place } from './meaning/place-on-screen.ts'
+import { spokenBy } from './meaning/question.ts'
 import { emptyNovelty, type Novelty, newsOf } from './novelty/novelty.ts'
 import type { Finding, JudgedRound, Rule } from './rule.ts'
 import { schemaFailure, sharpened } from './rules/schema-failure.ts'
@@ -60,7 +61,8 @@ export function judge(memory: LoopMemory, evidence: RoundEvidence, policy: Polic
     calls = calls.map((call) => onKnownPlace(memory.places, call))
     print = printOf(calls)
   }
-  const round: JudgedRound = { ...evidence, calls, print, news: newsOf(memory.novelty, calls) }
+  const news = newsOf(memory.novelty, calls)
+  const round: JudgedRound = { ...evidence, calls, print, news, spoken: calls.map(spokenBy) }
   const { textOnlyCause, shadows } = memory
   const findings: Intervention[] = []
   const shadowed: Intervention[] = []

@@ -22,7 +22,7 @@ import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
 import { echoOf } from '../meaning/echo.ts'
 import { emptyHandedAnswer, isEmptyHanded } from '../meaning/empty-handed.ts'
-import { isRefusedPage, openedAddress } from '../meaning/page-reference.ts'
+import { isRefusedPage, openedAddress, withoutOwnAddress } from '../meaning/page-reference.ts'
 import { reportedFailure } from '../meaning/reported-failure.ts'
 import { withoutInventedNames } from '../meaning/sql.ts'
 import { isScroll } from '../meaning/step.ts'
@@ -131,7 +131,7 @@ function callEvidence(
   const addresses = openedAddress(tool, call.raw)
   const text =
     (result.status === 'ok' ? emptyHandedAnswer(read.value, seen) : undefined) ??
-    masked(addresses.length > 0 ? withoutEchoes(seen, addresses) : seen)
+    masked(addresses.length > 0 ? withoutEchoes(withoutOwnAddress(seen), addresses) : seen)
   const failure =
     result.status === 'ok'
       ? undefined

@@ -159,8 +159,8 @@ const aboutCommand =
 /** The words for an element of a page, and its reference, which is new in each snapshot. */
 const elementName = /^(?:element|description|label)$/
 const referenceName = /^(?:ref|uid)$/
-/** The number of the snapshot in front of that of the element: `s1e2`, `4_12`. */
-const snapshot = /^s\d+(?=e\d+$)|^\d+(?=_\d+$)/
+/** The number of the snapshot or frame in front of that of the element: `s1e2`, `f2e5`, `4_12`. */
+const snapshot = /^[sf]\d+(?=e\d+$)|^\d+(?=_\d+$)/
 
 /** The `ref` of a branch and the `uid` of a user have other forms. */
 function isElement(name: string, value: unknown): boolean {

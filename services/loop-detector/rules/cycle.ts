@@ -1,7 +1,7 @@
 // Two to twelve rounds come back in the same order with the same results, lap after lap.
 //
-// A lap with a call that waits is no cycle: still-waiting has its bound. A lap with a
-// transient failure is a retry, with a higher limit.
+// A lap with a call that waits is no cycle: still-waiting has its bound. But a lap that
+// starts a thing again which crashed is. A lap with a transient failure is a retry.
 // Equal rounds in a row are no cycle of any length: other rules count those. Rounds
 // without calls do not break a lap.
 // A different round breaks the laps, not the memory: the count starts again after it.
@@ -26,6 +26,7 @@ import { masked } from '../evidence/mask.ts'
 import { found } from '../ladder.ts'
 import {
   crashIn,
+  hasCrashed,
   mayCrash,
   mayHoldStates,
   type Page,
@@ -46,6 +47,9 @@ type Lap = {
   statesFrom: number
   tag: number
   leash: 'short' | 'transient' | 'polling'
+  /** A call changes something, and a result states a crash. */
+  changes: boolean
+  crashed: boolean
   shown: ShownCall
   ref: EvidenceRef
 }
@@ -71,7 +75,7 @@ type Ladder = { action: InterventionAction | 'none' }
 
 export const cycle: Rule<Memory> = {
   name: 'cycle',
-  version: 8,
+  version: 9,
   kind: 'tool_loop',
   thresholds: ['loop.cycleLaps'],
   description: 'Rounds come back in the same order, with the same results.',
@@ -120,6 +124,8 @@ export const cycle: Rule<Memory> = {
       statesFrom,
       tag,
       leash: leashOf(calls),
+      changes: calls.some(({ effect }) => effect === 'changes'),
+      crashed: calls.some(({ text }) => hasCrashed(text)),
       shown: {
         tool: first.tool,
         arguments: first.shown.arguments,
@@ -133,7 +139,8 @@ export const cycle: Rule<Memory> = {
       if ((repeats[1] ?? 0) >= period - 1) continue
       const laps = Math.floor((repeats[period] ?? 0) / period) + 1
       const lap = rounds.slice(-period)
-      if (lap.some(({ leash }) => leash === 'polling')) continue
+      const isRestart = lap.some(({ crashed }) => crashed) && lap.some(({ changes }) => changes)
+      if (!isRestart && lap.some(({ leash }) => leash === 'polling')) continue
       if (laps < lapsMax(lap, loop)) continue
       const ladder = ladders[period] ?? { action: 'none' }
       ladders[period] = ladder

@@ -30,7 +30,7 @@ type Memory = { known: Set<string>; streaks: Map<string, NearStreak> }
 
 export const nearEqual: Rule<Memory> = {
   name: 'near-equal',
-  version: 9,
+  version: 10,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description:
@@ -57,7 +57,8 @@ export const nearEqual: Rule<Memory> = {
     for (const one of seen) {
       const { call, near } = one
       const known = memory.streaks.get(near)
-      if (known && !remember(known.calls, call.outcome, limits.loopStreaksMax)) continue
+      const isOther = known && remember(known.calls, call.outcome, limits.loopStreaksMax)
+      if (known && !isOther && known.calls.size < 2) continue // identical-success counts these
       const streak = counted(memory.streaks, near, call, () => ({
         calls: new Set([call.outcome]),
       }))

@@ -31,7 +31,7 @@ const noStreak = (): Row => ({ streak: emptyStreak(), rounds: 0, first: '', isMi
 
 export const nothingNew: Rule<Memory> = {
   name: 'nothing-new',
-  version: 3,
+  version: 4,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description: 'Rounds in a row bring only calls with results that the turn already had.',

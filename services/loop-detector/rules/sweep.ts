@@ -18,7 +18,7 @@ const noStreak = (): Memory => ({ streak: emptyStreak(), rounds: 0 })
 
 export const sweep: Rule<Memory> = {
   name: 'sweep',
-  version: 5,
+  version: 6,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description: 'Different reads bring no new line.',
