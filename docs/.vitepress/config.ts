@@ -53,7 +53,7 @@ export default defineConfig({
   themeConfig: {
     search: { provider: 'local' },
     nav: [
-      { text: 'Docs', link: '/docs/start/run-an-agent' },
+      { text: 'Docs', link: '/docs/' },
       { text: 'Changes', link: '/CHANGELOG' },
       { text: version, link: '/docs/operate/upgrade' },
     ],
