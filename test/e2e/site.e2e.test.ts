@@ -1,5 +1,5 @@
-// The site (docs/.vitepress): each page of the docs, with links that lead somewhere, on a phone and on a
-// desk. Without a Chromium on the machine, the tests of screens are skipped and reported as such.
+// The site (docs/.vitepress): each page of the docs, with links that lead somewhere, on a phone and on a wide
+// screen. Without a Chromium on the machine, the tests of screens are skipped and reported as such.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
