@@ -90,12 +90,15 @@ async function watch(options: Options, signal: AbortSignal): Promise<void> {
   const { bus, log } = options
   const { topicPrefix } = options.settings
   const choice = createFormatChoice(ownFormat)
+  let lookedAt = bus.clock.monotonic()
   for (;;) {
     await pause(bus.clock, limits.fleetMembersLookMs, signal)
     if (signal.aborted) return
     try {
       const { format: inForce, isPinned } = await formatInForce({ bus, topicPrefix })
-      if (isPinned) continue
+      const isRested = bus.clock.monotonic() - lookedAt >= limits.fleetSettledMs
+      if (isPinned || (inForce === ownFormat && !isRested)) continue
+      lookedAt = bus.clock.monotonic()
       const members = await fleetMembers(options)
       const next = choice.next({ inForce, members, topicPrefix, now: bus.clock.monotonic() })
       if (next !== undefined) await changeFormat(options, { from: inForce, to: next })

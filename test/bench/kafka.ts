@@ -7,6 +7,7 @@ import { benchKafkaLatency } from './kafka-agent-loop-latency.ts'
 import { type BenchBroker, openBroker } from './kafka-broker.ts'
 import { benchKafkaGuards } from './kafka-guards.ts'
 import { benchKafkaGuests } from './kafka-guests.ts'
+import { benchKafkaIdle } from './kafka-idle.ts'
 import { benchKafkaKilled } from './kafka-killed.ts'
 import { benchKafkaRelay } from './kafka-relay.ts'
 import { benchKafkaRestart } from './kafka-restart.ts'
@@ -36,6 +37,7 @@ export async function benchKafka(): Promise<Row[]> {
       benchKafkaGuests,
       benchKafkaLatency,
       benchKafkaAgentLoop,
+      benchKafkaIdle,
     ])
       rows.push(...(await bench(broker)))
     return rows
