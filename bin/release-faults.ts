@@ -27,11 +27,11 @@ export function versionFaults(textOf: Files): string[] {
     'deploy/chart/Chart.yaml, appVersion': chart.appVersion,
     'CHANGELOG.md, newest version': /^## \[(\d.*?)\]/m.exec(textOf('CHANGELOG.md'))?.[1],
     'action.yml': /weir-agents@([\d.]*\d)/.exec(textOf('action.yml'))?.[1],
-    'docs/guides/scan-sessions.md': /OWNER\/weir@v(\S+)/.exec(
-      textOf('docs/guides/scan-sessions.md'),
+    'docs/start/scan-sessions.md': /OWNER\/weir@v(\S+)/.exec(
+      textOf('docs/start/scan-sessions.md'),
     )?.[1],
     'README.md': /weir-agents-(\S+)\.tgz/.exec(textOf('README.md'))?.[1],
-    'docs/guides/kubernetes.md': namesIn(textOf('docs/guides/kubernetes.md')),
+    'docs/operate/kubernetes.md': namesIn(textOf('docs/operate/kubernetes.md')),
   }
   return Object.entries(places)
     .filter(([, named]) => named !== version)

@@ -1,9 +1,9 @@
 // Whether a log that deletes no single record still has a readable one of deleted conversations.
-// UNREADABLE-1. Records of every topic count: a stage encrypts with the key of the tenant until it knows
-//     the format of the fleet.
-// UNREADABLE-2. A topic that this process may not read counts as readable.
-// UNREADABLE-3. The topics of removed guards count. Brokers list them to a user who may see them, and
-//     `policies` names the last removed ones.
+// Records of every topic count: a stage encrypts with the key of the tenant until it knows
+// the format of the fleet.
+// A topic that this process may not read counts as readable.
+// The topics of removed guards count. Brokers list them to a user who may see them, and `policies` names
+// the last removed ones.
 
 import { conversationRecords } from '../../shared/bus/encryption/conversation-records.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
@@ -44,7 +44,7 @@ export async function hasReadable(
   }
 }
 
-/** The names of all topics, also those of guards, without the prefix. Keeps UNREADABLE-3. */
+/** The names of all topics, also those of guards, without the prefix. */
 export async function topicsOfConversations(log: TopicsLog): Promise<string[]> {
   const removed = (await removedSettings(log))
     .filter(({ setting }) => setting.startsWith(guardKeyPrefix))

@@ -37,7 +37,7 @@ describe('the version', () => {
     ['CHANGELOG.md', 'CHANGELOG.md, newest version'],
     ['action.yml', 'action.yml'],
     ['README.md', 'README.md'],
-    ['docs/guides/kubernetes.md', 'docs/guides/kubernetes.md', `9.9.9, ${version}`],
+    ['docs/operate/kubernetes.md', 'docs/operate/kubernetes.md', `9.9.9, ${version}`],
   ])('is found to be another in %s', (path, place, named = '9.9.9') => {
     expect(versionFaults(withChange(path, version, '9.9.9'))).toEqual([
       `${place} has ${named}, and package.json has ${version}`,
@@ -144,8 +144,8 @@ describe('docs/reference/versions.md', () => {
   const inPackage = ['@anthropic-ai/sdk', 'openai', '@modelcontextprotocol/client']
 
   it('has the versions of the package, the chart, the tests and the recorded hosts', () => {
-    const guide = 'docs/guides/run-on-kafka.md'
-    const hosts = 'docs/guides/guard-your-agent.md'
+    const guide = 'docs/operate/run-on-kafka.md'
+    const hosts = 'docs/guard/guard-your-agent.md'
     const chart = parse(textOf('deploy/chart/Chart.yaml'))
     expect(rowsOf('docs/reference/versions.md')).toEqual({
       'Node.js of the npm package': [manifest.engines.node, nodeVersions.join(', ')],
@@ -177,8 +177,8 @@ describe('docs/reference/versions.md', () => {
   })
 })
 
-describe('docs/upgrade.md', () => {
-  const page = textOf('docs/upgrade.md')
+describe('docs/operate/upgrade.md', () => {
+  const page = textOf('docs/operate/upgrade.md')
 
   it('has a row for each word of 0.1 that has another name', () => {
     const words = Object.values(formerWords).flatMap((words) => Object.entries(words))

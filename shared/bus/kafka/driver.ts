@@ -130,7 +130,7 @@ export async function createBroker(
     ...client,
     socketFactory: client.socketFactory ?? createSocketFactory(),
     connectionTimeout: client.connectionTimeout ?? connectionTimeoutMs,
-    enforceRequestTimeout: false, // LINK-2 does it, without a timer that fires ten times a second
+    enforceRequestTimeout: false, // link.ts does it, without a timer that fires ten times a second
     logger,
   })
   const connectionPool: ConnectionPool = await pools.build({ host, port })

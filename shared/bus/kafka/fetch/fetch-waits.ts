@@ -1,4 +1,5 @@
-// How long a fetch waits at its broker for the first record. Keeps FETCHING-6.
+// How long a fetch waits at its broker for the first record: so long that an idle process sends few, and
+// the requests to one broker end together.
 
 import type { Milliseconds } from '../../../lib/clock.ts'
 import type { Node } from '../driver.ts'
@@ -8,7 +9,7 @@ const idleWaitMs = 5_000
 
 /**
  * Where half of the requests to a broker are in flight, the others wait only so long. A cursor waits at most so
- * long if all requests are in flight (FETCHING-2).
+ * long if all requests are in flight.
  */
 const busyWaitMs = 500
 
