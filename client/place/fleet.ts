@@ -4,6 +4,8 @@
 // cannot read.
 // A process that may not read the groups or write `policies` changes no format: an operator
 // sets it with `weir fleet`.
+// A look at the members costs a dozen requests. While its newest format is in force, a process looks once
+// in `limits.fleetSettledMs`: an older one that joins lowers the format itself.
 
 import type { Logger } from 'pino'
 import type { FleetMember } from '../../shared/bus/fleet/fleet-members.ts'
