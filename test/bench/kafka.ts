@@ -11,6 +11,7 @@ import { benchKafkaIdle } from './kafka-idle.ts'
 import { benchKafkaKilled } from './kafka-killed.ts'
 import { benchKafkaRelay } from './kafka-relay.ts'
 import { benchKafkaRestart } from './kafka-restart.ts'
+import { benchKafkaWire } from './kafka-wire.ts'
 import type { Row } from './row.ts'
 
 export async function benchKafka(): Promise<Row[]> {
@@ -38,6 +39,7 @@ export async function benchKafka(): Promise<Row[]> {
       benchKafkaLatency,
       benchKafkaAgentLoop,
       benchKafkaIdle,
+      benchKafkaWire,
     ])
       rows.push(...(await bench(broker)))
     return rows
