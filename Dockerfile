@@ -13,7 +13,7 @@ COPY bin/node/package.json bin/node/
 RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --workspaces=false --ignore-scripts --loglevel=error
 
 FROM ${NODE_IMAGE}
-# For the sandboxes of tools. It needs no setuid bit and no capability; docs/guides/sandbox.md lists
+# For the sandboxes of tools. It needs no setuid bit and no capability; docs/guard/sandbox.md lists
 # the permissions that the container needs.
 RUN apt-get update && apt-get install --yes --no-install-recommends bubblewrap && rm -rf /var/lib/apt/lists/*
 WORKDIR /app

@@ -5,7 +5,7 @@
 //   node bin/generate-rules.ts --check     writes nothing; exit code 1 names each file that differs
 //
 // Owns: `loop`, `empty` and the providers in shared/agents/file/agent.schema.json, the table of
-// docs/guides/policies.md. Does not own: any other line of these files.
+// docs/guard/policies.md. Does not own: any other line of these files.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ export function ruleFiles(root: string): RuleFile[] {
   }
   return [
     fileOf('shared/agents/file/agent.schema.json', withSettings),
-    fileOf('docs/guides/policies.md', withTable),
+    fileOf('docs/guard/policies.md', withTable),
   ]
 }
 

@@ -1,5 +1,5 @@
 // Makes the site, README.md, docs/ and the pages of plug-ins for a browser: `node bin/site.ts FOLDER`.
-// SITE-1. It has no script and loads nothing from elsewhere.
+// It has no script and loads nothing from elsewhere.
 
 import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -38,7 +38,7 @@ function pageText(page: string): string {
 <meta name="viewport" content="width=device-width">
 <title>${title === 'Weir' ? title : `${title} - Weir`}</title>
 <link rel="stylesheet" href="${top}/style.css">
-<nav><a href="${top}/index.html">Weir ${version}</a><a href="${top}/docs/architecture.html">Architecture</a><a href="${top}/CHANGELOG.html">Changes</a></nav>
+<nav><a href="${top}/index.html">Weir ${version}</a><a href="${top}/docs/internals/architecture.html">Architecture</a><a href="${top}/CHANGELOG.html">Changes</a></nav>
 <main>
 ${converter().parse(markdown)}</main>
 </html>

@@ -33,7 +33,7 @@ const makeTargets = new Set(
 const program = await weirCommand()
 
 describe('the threat model', () => {
-  const page = textOf('docs/security.md')
+  const page = textOf('docs/operate/security.md')
   const rows = [...page.matchAll(/^\|.*\| `(test\/[^`]+)`: (.+) \|$/gm)]
 
   it('has a test in each row of its two tables', () => {
@@ -49,8 +49,8 @@ describe('the threat model', () => {
   })
 })
 
-test('docs/guides/serve-http.md has each path of its protocols, and no other path', () => {
-  const folders = ['edge/native', 'edge/responses', 'edge/chat-completions', 'console']
+test('docs/reference/http.md has each path of its protocols, and no other path', () => {
+  const folders = ['edge', 'console']
   const routes = folders
     .flatMap((folder) => textsIn(root, `apps/http/${folder}`))
     .flatMap((file) => [
@@ -60,7 +60,7 @@ test('docs/guides/serve-http.md has each path of its protocols, and no other pat
       const parts = path.replace(/:\w+(\{.+\})?|\$\{\w+\}/g, '[^/ ]+')
       return new RegExp(`^${method.toUpperCase()} ${parts}$`)
     })
-  const text = textOf('docs/guides/serve-http.md')
+  const text = textOf('docs/reference/http.md')
   const rows = [...text.matchAll(/`((?:GET|POST|PUT|DELETE) \/v1\/[\w/{}-]+)/g)].map(
     ([, row = '']) => row,
   )
@@ -72,7 +72,9 @@ test('docs/guides/serve-http.md has each path of its protocols, and no other pat
 })
 
 test('every page is read', () => {
-  expect(pages).toEqual(expect.arrayContaining(['README.md', join('docs', 'architecture.md')]))
+  expect(pages).toEqual(
+    expect.arrayContaining(['README.md', join('docs', 'internals', 'architecture.md')]),
+  )
 })
 
 test.each([...pages, ...proseFolders])('%s keeps the rules of our voice', (path) => {
@@ -92,7 +94,7 @@ describe.each([...pages, ...otherPages])('%s', (file) => {
 
   it('names no end and no answer by its former word', () => {
     const former = /`(rejected|vetoed|outcome_unknown|approved|\/approve|\/reject)`/g
-    if (!['CHANGELOG.md', join('docs', 'upgrade.md')].includes(file))
+    if (!['CHANGELOG.md', join('docs', 'operate', 'upgrade.md')].includes(file))
       expect(text.match(former)).toBeNull()
   })
 
@@ -130,17 +132,33 @@ describe.each([...pages, ...otherPages])('%s', (file) => {
   })
 })
 
-test('README.md has at most 900 words and shows the package of this version', () => {
+test('README.md has at most 700 words and shows the package of this version', () => {
   const text = textOf('README.md')
-  expect(text.split(/\s+/).filter((word) => /\w/.test(word)).length).toBeLessThanOrEqual(900)
+  expect(text.split(/\s+/).filter((word) => /\w/.test(word)).length).toBeLessThanOrEqual(700)
   const { version } = JSON.parse(textOf('package.json')) as { version: string }
   expect(text).toContain(`weir-agents-${version}.tgz`)
-  expect(textOf('CHANGELOG.md')).toContain(`\n## [${version}] - `)
+  expect(textOf('CHANGELOG.md')).toContain(`\n## ${version}\n`)
 })
 
-describe('docs/architecture.md', () => {
+test('CHANGELOG.md has at most 8 KiB for each version', () => {
+  const [, ...versions] = textOf('CHANGELOG.md').split('\n## ')
+  expect(versions.length).toBeGreaterThan(0)
+  expect(versions.filter((section) => Buffer.byteLength(section) > 8 * 1024)).toEqual([])
+})
+
+test('docs/README.md links to every other page of the docs, with a sentence', () => {
+  const index = textOf('docs/README.md').trimEnd()
+  const lines = index.slice(index.indexOf('\n## All pages\n')).split(/\n(?=- |\n)/)
+  const linked = lines.flatMap((line) =>
+    /^- .+\w\.$/s.test(line) ? linksIn(line).map((link) => join('docs', link)) : [],
+  )
+  const others = pages.filter((page) => page.startsWith('docs/') && page !== 'docs/README.md')
+  expect(linked.toSorted()).toEqual(others.toSorted())
+})
+
+describe('docs/internals/architecture.md', () => {
   it.each([...Object.keys(stages), ...Object.keys(topics)])('describes %s', (name) => {
-    expect(textOf('docs/architecture.md')).toContain(`\`${name}\``)
+    expect(textOf('docs/internals/architecture.md')).toContain(`\`${name}\``)
   })
 })
 
@@ -199,10 +217,8 @@ describe('the fields of a call that a guard gets', () => {
     return named.slice(named.indexOf('ordinal'), named.indexOf('declaration') + 1)
   }
 
-  it.each(['docs/guides/guard-in-typescript.md', 'docs/guides/guard-in-python.md'])(
-    'are the table of %s',
-    (page) => expect(fields(page)).toEqual(fieldsOfCall),
-  )
+  it('are the table of docs/build/own-guards.md', () =>
+    expect(fields('docs/build/own-guards.md')).toEqual(fieldsOfCall))
 
   it('are those that the example in Python builds', () => {
     const example = textOf('services/guards/python/no_customer_data.py')
@@ -212,7 +228,7 @@ describe('the fields of a call that a guard gets', () => {
   })
 })
 
-test('the guard of docs/guides/guard-in-typescript.md denies on Fridays only', () => {
+test('the guard of docs/build/own-guards.md denies on Fridays only', () => {
   const on = (day: string) =>
     noFridayDeploys.judge(undefined, {
       conversation: 'c',
@@ -263,9 +279,9 @@ describe('the checks of pages', () => {
   })
 
   it('find links that lead nowhere', () => {
-    expect(leadsSomewhere('docs/architecture.md', 'rules.md#r1')).toBe(true)
-    expect(leadsSomewhere('docs/architecture.md', 'rules.md#r9')).toBe(false)
-    expect(leadsSomewhere('docs/architecture.md', 'rulez.md')).toBe(false)
+    expect(leadsSomewhere('docs/internals/architecture.md', '../reference/rules.md#r1')).toBe(true)
+    expect(leadsSomewhere('docs/internals/architecture.md', '../reference/rules.md#r9')).toBe(false)
+    expect(leadsSomewhere('docs/internals/architecture.md', '../reference/rulez.md')).toBe(false)
   })
 })
 
@@ -291,8 +307,8 @@ function pathsIn(text: string): string[] {
 }
 
 function linksIn(text: string): string[] {
-  return [...text.matchAll(/\]\(([^)\s]+)\)/g)]
-    .map(([, link]) => link ?? '')
+  return [...text.matchAll(/\]\(([^)\s]+)\)| (?:src|srcset)="([^"]+)"/g)]
+    .map(([, link, image]) => link ?? image ?? '')
     .filter((link) => !/^[a-z]+:/.test(link))
 }
 

@@ -44,7 +44,7 @@ const exceptions: Exception[] = [
   {
     why: 'vendors have their own fields',
     where:
-      /^(?:apps\/http\/edge\/(?:ag-ui|ui-stream|responses)|client\/adapters|docs\/guides\/serve-)/,
+      /^(?:apps\/http\/edge\/(?:ag-ui|ui-stream|responses)|client\/adapters|docs\/(?:build\/serve|reference\/http))/,
     words: /\bapproved?\b/,
   },
   {
@@ -62,7 +62,7 @@ const exceptions: Exception[] = [
   { why: 'a flag of wget', words: /--rejected-log/ },
   {
     why: 'the words of version 0.1',
-    where: /former-words|^schemas\/|^docs\/upgrade/,
+    where: /former-words|^schemas\/|^docs\/operate\/upgrade/,
     words: /reject|approve|vetoed|outcome_unknown/i,
   },
 ]

@@ -185,5 +185,5 @@ function stepsWithLog(weir: string, folder: string): Step[] {
 
 const stepsInCheckout: Step[] = [
   ['make test', 'run all tests'],
-  ['docs/architecture.md', 'follow one call through the files'],
+  ['docs/internals/architecture.md', 'follow one call through the files'],
 ]

@@ -1,5 +1,4 @@
-// The exit codes of all commands, as `weir --help` lists them: TERMINAL-ENDING-1 to
-// TERMINAL-ENDING-3 (ending.ts).
+// The exit codes of all commands, as `weir --help` lists them (ending.ts).
 
 export const exitCodesHelp = `
 Exit codes: 0 done, or the answer is yes.

@@ -1,7 +1,7 @@
 // The contract of a rule: one record with its judgement and all its texts for people. A rule knows
 // no records, units or other rules.
 // To add one, write a file in rules/, add a line to rules.ts and run `make schemas`, which writes
-// its part of agent.schema.json and its row in docs/guides/policies.md.
+// its part of agent.schema.json and its row in docs/guard/policies.md.
 
 import type {
   EvidenceRef,
@@ -11,9 +11,11 @@ import type {
 } from '../../shared/contract/messages.ts'
 import type { ThresholdKey } from '../../shared/contract/thresholds.ts'
 import type { RoundEvidence } from './evidence/call-evidence.ts'
+import type { Spoken } from './meaning/question.ts'
 import type { News } from './novelty/novelty.ts'
 
-export type JudgedRound = RoundEvidence & { news: News }
+/** `spoken`: the words of each call for its reader. */
+export type JudgedRound = RoundEvidence & { news: News; spoken: Spoken[] }
 
 /** The category of an intervention, as labels of scenarios and `weir judge` name it. */
 export type RuleKind = 'tool_loop' | 'empty_cap' | 'monologue' | 'content_loop'

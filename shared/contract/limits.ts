@@ -124,7 +124,7 @@ export const limits = {
   restBytesMax: 192 * KiB,
   /**
    * Bytes of parts that are kept for one round over all its attempts. More cut the oldest attempt
-   * (accumulator, ACC-4).
+   * (accumulator).
    */
   roundPartsBytesMax: 6 * MiB,
   /** Attempts of one round. No agent can raise it. */
@@ -344,8 +344,12 @@ export const limits = {
   budgetsKeptMs: 36 * 24 * 60 * minute,
   /** Model requests that wait for one provider's account. */
   slotsWaitingMax: 10_000,
-  /** From then on a request without its end no longer counts as running in its account. */
-  slotLeaseMs: 10 * minute,
+  /**
+   * From then on a request without its end and without a renewal no longer counts as running in its account.
+   * Longer than a broker is away for a restart.
+   */
+  slotLeaseMs: 1 * minute,
+  slotRenewMs: 20 * second,
   /** The requests a minute after a provider refused one for the first time, and the time to the double. */
   slotPaceMin: 20,
   slotPaceDoublesMs: 10 * second,
@@ -590,7 +594,7 @@ export const limits = {
   wholeCallWaitMs: 5 * second,
   /** The wait for the end of a call after its client has sent the result. */
   resultSentWaitMs: 10 * second,
-  /** Records of an inbox that a reader of its outputs supposes beyond the last known end (INPUT-ENDS-3). */
+  /** Records of an inbox that a reader of its outputs supposes beyond the last known end. */
   inputsAheadMax: 64,
   /** The wait before the ends of inboxes are requested again, after a broker could not answer. */
   endsRetryMs: 1 * second,

@@ -21,7 +21,9 @@ it('has a page for README.md, for each page of the docs, and for each plug-in', 
   const sources = globSync(['*.md', 'docs/**/*.md', 'integrations/*/README.md'], { cwd: root })
   expect(pages).toHaveLength(sources.length)
   expect(textOf('index.html')).toContain('<h1 id="weir">Weir</h1>')
-  expect(textOf('docs/rules.html')).toContain('<link rel="stylesheet" href="../style.css">')
+  expect(textOf('docs/reference/rules.html')).toContain(
+    '<link rel="stylesheet" href="../../style.css">',
+  )
 })
 
 it('links only to files and headings that it has', () => {

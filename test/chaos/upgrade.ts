@@ -1,4 +1,4 @@
-// A rolling upgrade of the fleet as docs/upgrade.md states it, while other faults go on. The format is
+// A rolling upgrade of the fleet as docs/operate/upgrade.md states it, while other faults go on. The format is
 // pinned, the missing topics are created, and each process is replaced. Then the new format comes in force.
 // The clients of a run have the new version from the beginning.
 

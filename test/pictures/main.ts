@@ -88,13 +88,13 @@ await fill(server)
 await using browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] })
 
 await picture(browser, {
-  file: 'guides/console.png',
+  file: 'operate/console.png',
   url: `${server.url}/console#/approvals`,
   width: 1440,
   height: 660,
 })
 await picture(browser, {
-  file: 'guides/console-guards.png',
+  file: 'operate/console-guards.png',
   url: `${server.url}/console#/guards`,
   width: 1440,
   height: 1120,
@@ -107,7 +107,7 @@ await picture(browser, {
   },
 })
 await picture(browser, {
-  file: 'guides/console-phone.png',
+  file: 'operate/console-phone.png',
   url: `${server.url}/console#/now`,
   width: 390,
   height: 844,
@@ -123,7 +123,7 @@ await report(
   process.stdout,
 )
 await picture(browser, {
-  file: 'weir-report.png',
+  file: 'explain/weir-report.png',
   url: pathToFileURL(reportFile).href,
   width: 1200,
   height: 820,

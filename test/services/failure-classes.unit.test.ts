@@ -254,7 +254,7 @@ describe('a round', () => {
   })
 })
 
-it('docs/guides/run-an-agent.md lists every class with the next action for callers', () => {
-  const page = readFileSync(join(root, 'docs/guides/run-an-agent.md'), 'utf8')
+it('docs/start/run-an-agent.md lists every class with the next action for callers', () => {
+  const page = readFileSync(join(root, 'docs/start/run-an-agent.md'), 'utf8')
   expect([...page.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, name]) => name)).toEqual(symbols)
 })

@@ -71,7 +71,7 @@ export function addJudging(program: Command): void {
     yes: 'all match their labels, or none has a label',
     no: 'one is not',
   })
-    .argument('<file>', 'JSON lines in the format of docs/guides/postmortems.md, or a bundle')
+    .argument('<file>', 'JSON lines in the format of docs/explain/postmortems.md, or a bundle')
     .option(
       '--set <key=value>',
       'a threshold as in agent files, or the mode of a rule: loop.identicalFailures=2, rule.cycle=shadow; repeat for more',
@@ -120,7 +120,7 @@ export function addJudging(program: Command): void {
     .option('-o, --output <file>', 'write a page with the plot of --sweep')
     .option('--force', 'overwrite an existing file')
     .option('--full', 'do not shorten values and lists')
-    .option('--json', 'print one JSON object; see docs/guides/postmortems.md')
+    .option('--json', 'print one JSON object; see docs/explain/postmortems.md')
     .action(async (bundle, options) => {
       process.exitCode = await (await import('../../replay/replay.ts')).replay(
         bundle,

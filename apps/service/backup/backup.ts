@@ -1,7 +1,7 @@
 // `weir backup FILE` copies the log of a data folder into one file, also while processes use the
 // folder.
-// BACKUP-1. A backup holds no key: not the server's, and none of a tenant. Encrypted records stay
-//     encrypted in it.
+// A backup holds no key: not the server's, and none of a tenant. Encrypted records stay
+// encrypted in it.
 
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -37,7 +37,7 @@ export function backUp(file: string, settings: Settings, out: NodeJS.WriteStream
   }
   out.write(`${file}: the log of ${dataFolder} at ${madeAt}, ${bytesText(statSync(file).size)}\n`)
   out.write(
-    'not in it: key files, agent files and settings. See docs/guides/backup.md for the rest\n',
+    'not in it: key files, agent files and settings. See docs/operate/backup.md for the rest\n',
   )
   return 0
 }
@@ -52,6 +52,6 @@ export function localKind(command: 'backup' | 'restore', settings: Settings): Lo
   const kind = busKindOf(settings)
   if (kind.isLocal) return kind
   throw usageError(
-    `weir ${command} works on a data folder, and the log of ${kind.title} is in its brokers: docs/guides/backup.md says what to copy there. Remove --bus ${settings.bus}`,
+    `weir ${command} works on a data folder, and the log of ${kind.title} is in its brokers: docs/operate/backup.md says what to copy there. Remove --bus ${settings.bus}`,
   )
 }

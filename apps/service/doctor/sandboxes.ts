@@ -58,7 +58,7 @@ export function backendCheck(
   const remedy =
     isRoot && !hasCap
       ? 'run Weir as another user'
-      : 'see docs/guides/sandbox.md for the permissions of a container'
+      : 'see docs/guard/sandbox.md for the permissions of a container'
   return warning(name, `${version} works (${bounds}), but ${lacking.join(', and ')}`, remedy)
 }
 

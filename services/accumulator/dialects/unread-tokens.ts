@@ -1,13 +1,13 @@
 // Finds special tokens of calls in a text that no dialect reads whole: a token without its call, and
 // a call with a lost or damaged token.
 //
-// UNREAD-TOKENS-1. Only a template writes such a token, so it may stand anywhere in a line. A vendor's
-//     own tag begins a line.
-// UNREAD-TOKENS-2. A token counts where a call can begin: after a line's start, a sentence's end or
-//     another mark. Inside a sentence it counts only if a call's shape follows.
-// UNREAD-TOKENS-3. A text that mentions a token is no call: in code, a quote, a table, a list's entry or
-//     a template. A sentence that goes on after a token mentions it, in any script.
-// UNREAD-TOKENS-4. Linear in any text.
+// Only a template writes such a token, so it may stand anywhere in a line. A vendor's
+// own tag begins a line.
+// A token counts where a call can begin: after a line's start, a sentence's end or
+// another mark. Inside a sentence it counts only if a call's shape follows.
+// A text that mentions a token is no call: in code, a quote, a table, a list's entry or
+// a template. A sentence that goes on after a token mentions it, in any script.
+// Linear in any text.
 
 import { quoted } from '../../../shared/contract/arguments/name-text.ts'
 import { isAboutCalls, withoutExamples } from './about-calls.ts'
@@ -18,7 +18,7 @@ const bars = bar.source
 const word = '(?:tool|func|call|invoke|action|python|plugin)'
 const token = new RegExp(
   [
-    `<[/ ]{0,2}(?:${bars} ?){1,8}DSML(?: ?${bars}){0,8}(?: ?\\w{1,24}(?:>| \\w{1,24}=))?`,
+    `<[/ ]{0,2}(?:(?:${bars} ?){1,8}DSML(?: ?${bars}){0,8}|DSML(?: ?${bars}){1,8})(?: ?\\w{1,24}(?: {0,8}>| \\w{1,24}=))?`,
     `<${bars}{1,4} ?[/\\w▁:.-]{0,48}?${word}[\\w▁:.-]{0,48} ?${bars}{0,4}>`,
     `<｜[\\w ]{0,24}?${word}[\\w ]{0,24}｜>`, // DeepSeek's on some servers
     `<\\w{0,24}(?:tool|call)\\w{0,24}\\|>`, // Gemma
@@ -32,7 +32,10 @@ const token = new RegExp(
   'gim',
 )
 /** Most texts have nothing like it. */
-const hint = new RegExp(`<[/ ]{0,2}${bars}|\\|>|\\]minimax\\[|\\[TOOL_|</?[a-z]{3,7}[:_]`, 'i')
+const hint = new RegExp(
+  `<[/ ]{0,2}(?:DSML ?)?${bars}|\\|>|\\]minimax\\[|\\[TOOL_|</?[a-z]{3,7}[:_]`,
+  'i',
+)
 /** The rest of a mark that the token begins, such as `<｜DSML｜invoke name=`. */
 const attributes = /[^<>\n]{0,120}(?:>|(?=<))/y
 /** A mark that follows a token at once belongs to it. */

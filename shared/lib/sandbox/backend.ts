@@ -60,7 +60,7 @@ export function findAmong(programOf: (name: string) => string | undefined): Foun
   const usable = bubblewrapOf(bwrap)
   if (!('fault' in usable)) return { backend: { ...usable, prlimit } }
   return {
-    missing: `bubblewrap does not work here (${usable.fault}); allow user namespaces (docs/guides/sandbox.md)`,
+    missing: `bubblewrap does not work here (${usable.fault}); allow user namespaces (docs/guard/sandbox.md)`,
   }
 }
 

@@ -1,8 +1,8 @@
 // The rules of two versions in one fleet. Pure.
-// FLEET-1. Two neighbouring formats run together, in both directions. Two apart do not.
-// FLEET-2. A format is raised only when every live member knows it, and every stage has a member.
-// FLEET-3. A format is raised after all members knew it for `limits.fleetSettledMs`. An older member lowers
-//     it at once, also while a stage has no member.
+// Two neighbouring formats run together, in both directions. Two apart do not.
+// A format is raised only when every live member knows it, and every stage has a member.
+// A format is raised after all members knew it for `limits.fleetSettledMs`. An older member lowers
+// it at once, also while a stage has no member.
 
 import type { FleetMember } from '../../bus/fleet/fleet-members.ts'
 import { limits } from '../../contract/limits.ts'
@@ -27,14 +27,14 @@ export function assertNeighbours({
     const named = step === undefined ? '' : ` (${step})`
     throw new WeirError(
       'fleet.apart',
-      `this Weir writes record format ${own}, and format ${inForce} is in force: run a version with format ${own + 1}${named} in between (docs/upgrade.md)`,
+      `this Weir writes record format ${own}, and format ${inForce} is in force: run a version with format ${own + 1}${named} in between (docs/operate/upgrade.md)`,
     )
   }
   const oldest = members.find(({ format }) => format < own - 1)
   if (oldest !== undefined)
     throw new WeirError(
       'fleet.apart',
-      `this Weir writes record format ${own}, and ${memberName(oldest)} reads format ${oldest.format} at most: upgrade that process to a version with format ${own - 1} first, or stop the whole fleet (docs/upgrade.md)`,
+      `this Weir writes record format ${own}, and ${memberName(oldest)} reads format ${oldest.format} at most: upgrade that process to a version with format ${own - 1} first, or stop the whole fleet (docs/operate/upgrade.md)`,
     )
 }
 
@@ -47,7 +47,7 @@ export function assertNoneBefore(members: readonly FleetMember[]): void {
   if (older === undefined) return
   throw new WeirError(
     'fleet.apart',
-    `${memberName(older)} may be older than record format 1, and cannot run next to this version: stop the whole fleet, then start all processes of this version (docs/upgrade.md)`,
+    `${memberName(older)} may be older than record format 1, and cannot run next to this version: stop the whole fleet, then start all processes of this version (docs/operate/upgrade.md)`,
   )
 }
 
@@ -61,7 +61,7 @@ export function commonFormat(
   return Math.min(...members.map(({ format }) => format))
 }
 
-/** Keeps FLEET-3. `own`: the newest format of this process, which changes to no newer one. */
+/** `own`: the newest format of this process, which changes to no newer one. */
 export function createFormatChoice(own: number) {
   let since: { format: number; at: Milliseconds } | undefined
 

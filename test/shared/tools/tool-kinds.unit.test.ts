@@ -1,4 +1,4 @@
-// The files that a new kind of tool touches: docs/extending.md lists all of them.
+// The files that a new kind of tool touches: docs/internals/extending.md lists all of them.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ const kinds = ['command', 'http', 'module', 'mcp', 'function', 'client']
 const written = ['command', 'http', 'module']
 
 it('the list of a new tool kind in the documentation has each file that tells most kinds apart', () => {
-  const page = readFileSync(join(root, 'docs/extending.md'), 'utf8')
+  const page = readFileSync(join(root, 'docs/internals/extending.md'), 'utf8')
   const section = page.split('\n## ').find((text) => text.startsWith('A tool kind\n')) ?? ''
   const listed = [...section.matchAll(/`([\w/-]+\.ts)`/g)]
     .flatMap(([, file]) => file ?? [])

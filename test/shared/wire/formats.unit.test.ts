@@ -1,4 +1,4 @@
-// A format is its folder and one line: docs/extending.md promises it, with Gemini as the example.
+// A format is its folder and one line: docs/internals/extending.md promises it, with Gemini as the example.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -43,7 +43,9 @@ describe('a format that needs no SDK', () => {
   })
 
   it('has each file of its folder in the worked example', () => {
-    const [, example = ''] = textOf('docs/extending.md').split('| file of `shared/wire/gemini/`')
+    const [, example = ''] = textOf('docs/internals/extending.md').split(
+      '| file of `shared/wire/gemini/`',
+    )
     const table = example.split('\n\n')[0] ?? ''
     const named = [...table.matchAll(/`([\w-]+\.ts)`/g)].map(([, file]) => file)
     expect(named.sort()).toEqual(readdirSync(`${root}shared/wire/gemini`).sort())

@@ -24,7 +24,7 @@ export function addBundles(program: Command): void {
       listed,
     )
     .requiredOption('-o, --output <file>', 'the file to write, such as incident.weir')
-    .option('--redact <file>', 'rules for replacing contents; see docs/guides/postmortems.md')
+    .option('--redact <file>', 'rules for replacing contents; see docs/explain/postmortems.md')
     .addOption(unredactedOption())
     .addOption(bundleOption())
     .option('--force', 'overwrite an existing file')
@@ -48,7 +48,7 @@ export function addBundles(program: Command): void {
 
   program
     .command('import-transcript')
-    .argument('<file>', 'JSON or JSON lines; see docs/guides/import-transcripts.md for the shapes')
+    .argument('<file>', 'JSON or JSON lines; see docs/explain/import-transcripts.md for the shapes')
     .addOption(
       new Option('--format <format>', 'the format of the file')
         .choices(transcriptFormats)

@@ -19,7 +19,7 @@ export function addApprovals(program: Command): void {
     )
     .argument(
       '[file]',
-      'JSON: {"rules": [{"name", "tools", "arguments", "pattern"}], "waitMs"}; see docs/guides/approvals.md',
+      'JSON: {"rules": [{"name", "tools", "arguments", "pattern"}], "waitMs"}; see docs/guard/approvals.md',
     )
     .option(...by)
     .action(async (file, options) => {

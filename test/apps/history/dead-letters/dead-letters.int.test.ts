@@ -295,7 +295,7 @@ describe('weir dead-letters', () => {
 describe('the dead letters of the guide on postmortems', () => {
   it('arise as described, and one of them can be written again', async () => {
     const readme = readFileSync(
-      new URL('../../../../docs/guides/postmortems.md', import.meta.url),
+      new URL('../../../../docs/explain/postmortems.md', import.meta.url),
       'utf8',
     )
     const statements = [...readme.matchAll(/^ {4}sqlite3 letters\/weir\.db "(INSERT .*)"$/gm)].map(

@@ -294,7 +294,7 @@ describe('a machine that cannot use bubblewrap', () => {
     const broken = findAmong((name) => (name === 'bwrap' ? '/bin/false' : installed(name)))
     expect(broken).toEqual({
       missing:
-        'bubblewrap does not work here (exit code 1); allow user namespaces (docs/guides/sandbox.md)',
+        'bubblewrap does not work here (exit code 1); allow user namespaces (docs/guard/sandbox.md)',
     })
   })
 })

@@ -17,7 +17,7 @@ const root = join(import.meta.dirname, '../../../..')
 const suite = join(root, 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
 const command = `${process.execPath} ${join(root, 'test/support/mcp/conformance-command.mjs')}`
 
-/** Scenarios that Weir does not pass: docs/guides/mcp.md has the reasons. */
+/** Scenarios that Weir does not pass: docs/build/mcp.md has the reasons. */
 const knownFailures = {
   '2025-11-25': ['auth/basic-cimd', 'auth/scope-step-up'],
   '2026-07-28': ['auth/authorization-server-migration', 'auth/basic-cimd', 'auth/scope-step-up'],

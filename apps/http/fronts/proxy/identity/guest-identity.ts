@@ -1,14 +1,14 @@
 // The conversation and the turn of a request. The first that it has decides: Weir's own headers, the
 // ids that its host's profile names, the beginning of its history.
-// GUEST-IDENTITY-1. A client's key only enters as an HMAC with a random key of this process.
-// GUEST-IDENTITY-2. Without headers, the first text of the user and the first calls name the
-//     conversation. Call ids are random, so two runs with one question are two conversations.
-// GUEST-IDENTITY-3. Models with fixed call ids repeat such a name. A first answer under a known name
-//     begins another conversation.
-// GUEST-IDENTITY-4. Requests under a client's own name that add texts and show no calls are one turn:
-//     the texts are results, and no new messages of the user.
+// A client's key only enters as an HMAC with a random key of this process.
+// Without headers, the first text of the user and the first calls name the
+// conversation. Call ids are random, so two runs with one question are two conversations.
+// Models with fixed call ids repeat such a name. A first answer under a known name
+// begins another conversation.
+// Requests under a client's own name that add texts and show no calls are one turn:
+// the texts are results, and no new messages of the user.
 
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { GuestPlaceOptions } from '../../../../../client/guard/guest-conversation.ts'
 import { withoutReminders } from '../../../../../client/guard/history/reminders.ts'
@@ -22,7 +22,7 @@ import {
 import { newest } from '../../../../../shared/lib/newest.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
 import type { ModelFormat } from '../../../../../shared/wire/proxied.ts'
-import { historyOf } from '../sent-request.ts'
+import { firstCallsIn, historyOf } from '../sent-request.ts'
 import type { ClientRequest, GuestSessions } from './guest-sessions.ts'
 
 /**
@@ -54,13 +54,22 @@ export type GuestIdentities = {
 export function guestIdentities(sessions: GuestSessions): GuestIdentities {
   /** The newest conversation of a name, for each guest and key of a client. */
   const conversations = newest<string>(limits.frontConversationsMax)
-  /** The names that any client has (GUEST-IDENTITY-3). */
+  /** The names that any client has. */
   const names = newest<true>(limits.frontConversationsMax)
+
+  /** By the headers of a request. */
+  const secrets = new WeakMap<IncomingHttpHeaders, readonly string[]>()
+
+  function secretsIn(request: ClientRequest): readonly string[] {
+    const found = secrets.get(request.headers) ?? secretsOfRequest(request)
+    secrets.set(request.headers, found)
+    return found
+  }
 
   function nameOf(request: ClientRequest, history: readonly Json[]): string | undefined {
     const { api } = request
     const first = firstText(api, history)
-    const calls = history.map(api.request.calls).find((words) => words.length > 0)
+    const calls = firstCallsIn(api, history)
     if (calls !== undefined) return digest(JSON.stringify([first, calls]), 32)
     const text = history.find(api.request.isOfModel)
     if (text === undefined) return undefined
@@ -89,7 +98,6 @@ export function guestIdentities(sessions: GuestSessions): GuestIdentities {
     conversations.set(ownedName(request, name), conversation)
   }
 
-  /** Keeps GUEST-IDENTITY-4. */
   function namedByHeaders(request: ClientRequest): NamedTurn | undefined {
     const { api, headers, body } = request
     const named = namedBy(headers, () => firstText(api, historyOf(api, body)))
@@ -121,11 +129,11 @@ export function guestIdentities(sessions: GuestSessions): GuestIdentities {
   return {
     ofRequest(request) {
       const named = namedByHeaders(request) ?? namedByHistory(request)
-      return named && { ...named, secrets: () => secretsOfRequest(request) }
+      return named && { ...named, secrets: () => secretsIn(request) }
     },
     ofAnswer(request, answer) {
       const named = namedByHeaders(request) ?? namedByAnswer(request, answer)
-      return { ...named, secrets: () => secretsOfRequest(request) }
+      return { ...named, secrets: () => secretsIn(request) }
     },
     goesOn(request, answer, { conversation }) {
       const { api, body } = request
@@ -179,5 +187,5 @@ function wordsOf(text: string): string {
 }
 
 function digest(text: string, digits = 12): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, digits)
+  return hash('sha256', text).slice(0, digits)
 }
