@@ -12,6 +12,7 @@ import type { WeightOf } from '../shared/contract/tenant.ts'
 import { type StageName, stageNames } from '../shared/contract/topology.ts'
 import { type Milliseconds, systemClock } from '../shared/lib/clock.ts'
 import { type CountedSlots, createSlots } from '../shared/lib/slots.ts'
+import { createBudgetReaders } from '../shared/runtime/budgets/budget-readers.ts'
 import type { Instruments } from '../shared/runtime/instruments.ts'
 import { type RunOptions, runStage, type StageEntry } from '../shared/runtime/run-stage.ts'
 import type { ContextOf } from '../shared/tools/checked-start.ts'
@@ -105,6 +106,7 @@ function performersOf({
   slots = createStageSlots(weightOf),
 }: PerformerParts) {
   const streams = slots['llm-gateway']
+  const budgets = createBudgetReaders()
   return {
     'llm-gateway': startGateway({
       agents,
@@ -113,8 +115,17 @@ function performersOf({
       historyIdleMs,
       streams,
       weightOf,
+      budgets,
     }),
-    executor: startExecutor({ agents, run, contextOf, kept, weightOf, slots: slots.executor }),
+    executor: startExecutor({
+      agents,
+      run,
+      contextOf,
+      kept,
+      weightOf,
+      slots: slots.executor,
+      budgets,
+    }),
   } satisfies Record<PerformingStage, unknown>
 }
 
