@@ -1,7 +1,7 @@
 // Makes the npm package from a checkout with everything installed: `node bin/build.ts FOLDER` writes
 // the file there, with its bill of materials (CycloneDX), and prints its name. A package cannot run the sources as a checkout does: Node
 // strips no types below node_modules.
-// BUILD-1. It writes into a new temporary folder. Two builds and running tests do not meet.
+// It writes into a new temporary folder. Two builds and running tests do not meet.
 
 import { execFileSync } from 'node:child_process'
 import {

@@ -1,9 +1,9 @@
 // Makes the program of the npm package: `dist` with every entry and the chunks that they share, the
 // files that the code reads at run time, and the command. Tests start the same program. It loads
 // in a third of the time that the sources need, because Node opens some files in place of hundreds.
-// BUNDLE-1. An expression with `import.meta` means the place of the module in the tree, not of its
-//     chunk. `dist` has the folders of the tree, so paths to files that are read hold.
-// BUNDLE-2. A program that runs in a sandbox is one file. The sandbox shows its folder and no chunk.
+// An expression with `import.meta` means the place of the module in the tree, not of its
+// chunk. `dist` has the folders of the tree, so paths to files that are read hold.
+// A program that runs in a sandbox is one file. The sandbox shows its folder and no chunk.
 // BUNDLE-3. The modules of `ahead` contain the code that Ajv generates for their schemas in a checkout.
 // BUNDLE-4. No chunk imports node:http or node:https. Such an import reads each export, and one
 //     loads the client of fetch, a seventh of the CPU time of a short command.
@@ -26,7 +26,7 @@ import type { Ahead } from '../shared/lib/json/ahead.ts'
 
 const root = join(import.meta.dirname, '..')
 
-/** Started by path, inside a sandbox (keeps BUNDLE-2). */
+/** Started by path, inside a sandbox. */
 const confined = [
   'shared/tools/module/module-child.ts',
   'shared/tools/sandbox/sandbox-forwarder.ts',
@@ -160,7 +160,7 @@ const external = [
 const toDist = '$TO_DIST$/'
 const nodeUrl = "process.getBuiltinModule('node:url')"
 
-/** Keeps BUNDLE-1. Other uses of `import.meta.url` mean the running file. */
+/** Other uses of `import.meta.url` mean the running file. */
 const places: Plugin = {
   name: 'places',
   transform: {

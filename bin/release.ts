@@ -1,6 +1,6 @@
 // Makes the files of a release in out/release from those of `make package` and `make site`, and lists
 // them: `node bin/release.ts [--tag vX.Y.Z] [--image NAME@DIGEST]`. It pushes nothing.
-// RELEASE-1. A version that two places name differently is not released.
+// A version that two places name differently is not released.
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'

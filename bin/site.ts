@@ -1,5 +1,5 @@
 // Makes the site, README.md, docs/ and the pages of plug-ins for a browser: `node bin/site.ts FOLDER`.
-// SITE-1. It has no script and loads nothing from elsewhere.
+// It has no script and loads nothing from elsewhere.
 
 import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'

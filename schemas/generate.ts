@@ -8,9 +8,9 @@
 // lock. Does not own: reading and writing records (shared/codec/codec.ts), the allowed changes
 // between two versions (compatibility.ts).
 //
-// GENERATE-1. The id of a released schema never changes its meaning. Records outlive their code.
-// GENERATE-2. Each schema in the lock is self-contained, so a reader needs no .avsc file.
-// GENERATE-3. The same files and lock give the same output, byte for byte.
+// The id of a released schema never changes its meaning. Records outlive their code.
+// Each schema in the lock is self-contained, so a reader needs no .avsc file.
+// The same files and lock give the same output, byte for byte.
 
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
@@ -202,8 +202,8 @@ function checkReferences(schemas: Schemas, place: string, schema: Schema): void 
   }
   if (schema.type === 'map') return checkReferences(schemas, place, schema.values)
   if (schema.type !== 'array') return
-  // The codec trusts no count that is larger than the bytes that follow (shared/codec/codec.ts,
-  // CODEC-3), so an item has at least one byte.
+  // The codec trusts no count that is larger than the bytes that follow (shared/codec/codec.ts),
+  // so an item has at least one byte.
   if (isEmpty(schemas, schema.items))
     throw new SchemaError(
       `${place} is an array of items without content. Count them in a long instead.`,
@@ -453,7 +453,7 @@ function byKey([a]: [string, unknown], [b]: [string, unknown]): number {
 // ---- Lock ----
 
 /**
- * The lock after this change of the schemas. Released entries do not change (GENERATE-1). After
+ * The lock after this change of the schemas. Released entries do not change. After
  * them, each message has at most one draft.
  */
 export function evolve(lock: LockEntry[], schemas: Schemas, { release = false } = {}): LockEntry[] {

@@ -8,10 +8,10 @@ import { startDemoProxy } from '../apps/http/demo-proxy.ts'
 import { readSettings } from '../shared/settings/settings.ts'
 import { output } from './support/output.ts'
 
-test('README.md shows eight lines of the demo, each as the demo prints it', async () => {
+test('README.md shows six lines of the demo, each as the demo prints it', async () => {
   const readme = readFileSync(join(import.meta.dirname, '..', 'README.md'), 'utf8')
   const shown = /^```\n(.*?)\n```$/ms.exec(readme)?.[1]?.split('\n') ?? []
-  expect(shown).toHaveLength(8)
+  expect(shown).toHaveLength(6)
 
   const { stream, text } = output()
   await runDemo(

@@ -48,8 +48,8 @@ describe('the threat model', () => {
   })
 })
 
-test('docs/build/serve-http.md has each path of its protocols, and no other path', () => {
-  const folders = ['edge/native', 'edge/responses', 'edge/chat-completions', 'console']
+test('docs/reference/http.md has each path of its protocols, and no other path', () => {
+  const folders = ['edge', 'console']
   const routes = folders
     .flatMap((folder) => textsIn(root, `apps/http/${folder}`))
     .flatMap((file) => [
@@ -59,7 +59,7 @@ test('docs/build/serve-http.md has each path of its protocols, and no other path
       const parts = path.replace(/:\w+(\{.+\})?|\$\{\w+\}/g, '[^/ ]+')
       return new RegExp(`^${method.toUpperCase()} ${parts}$`)
     })
-  const text = textOf('docs/build/serve-http.md')
+  const text = textOf('docs/reference/http.md')
   const rows = [...text.matchAll(/`((?:GET|POST|PUT|DELETE) \/v1\/[\w/{}-]+)/g)].map(
     ([, row = '']) => row,
   )
@@ -131,12 +131,22 @@ describe.each([...pages, ...otherPages])('%s', (file) => {
   })
 })
 
-test('README.md has at most 900 words and shows the package of this version', () => {
+test('README.md has at most 700 words and shows the package of this version', () => {
   const text = textOf('README.md')
-  expect(text.split(/\s+/).filter((word) => /\w/.test(word)).length).toBeLessThanOrEqual(900)
+  expect(text.split(/\s+/).filter((word) => /\w/.test(word)).length).toBeLessThanOrEqual(700)
   const { version } = JSON.parse(textOf('package.json')) as { version: string }
   expect(text).toContain(`weir-agents-${version}.tgz`)
   expect(textOf('CHANGELOG.md')).toContain(`\n## [${version}] - `)
+})
+
+test('docs/README.md links to every other page of the docs, with a sentence', () => {
+  const index = textOf('docs/README.md').trimEnd()
+  const lines = index.slice(index.indexOf('\n## All pages\n')).split(/\n(?=- |\n)/)
+  const linked = lines.flatMap((line) =>
+    /^- .+\w\.$/s.test(line) ? linksIn(line).map((link) => join('docs', link)) : [],
+  )
+  const others = pages.filter((page) => page.startsWith('docs/') && page !== 'docs/README.md')
+  expect(linked.toSorted()).toEqual(others.toSorted())
 })
 
 describe('docs/internals/architecture.md', () => {
@@ -162,10 +172,8 @@ describe('the fields of a call that a guard gets', () => {
     return named.slice(named.indexOf('ordinal'), named.indexOf('declaration') + 1)
   }
 
-  it.each(['docs/build/guard-in-typescript.md', 'docs/build/guard-in-python.md'])(
-    'are the table of %s',
-    (page) => expect(fields(page)).toEqual(fieldsOfCall),
-  )
+  it('are the table of docs/build/own-guards.md', () =>
+    expect(fields('docs/build/own-guards.md')).toEqual(fieldsOfCall))
 
   it('are those that the example in Python builds', () => {
     const example = textOf('services/guards/python/no_customer_data.py')
@@ -175,7 +183,7 @@ describe('the fields of a call that a guard gets', () => {
   })
 })
 
-test('the guard of docs/build/guard-in-typescript.md denies on Fridays only', () => {
+test('the guard of docs/build/own-guards.md denies on Fridays only', () => {
   const on = (day: string) =>
     noFridayDeploys.judge(undefined, {
       conversation: 'c',
@@ -254,8 +262,8 @@ function pathsIn(text: string): string[] {
 }
 
 function linksIn(text: string): string[] {
-  return [...text.matchAll(/\]\(([^)\s]+)\)/g)]
-    .map(([, link]) => link ?? '')
+  return [...text.matchAll(/\]\(([^)\s]+)\)| (?:src|srcset)="([^"]+)"/g)]
+    .map(([, link, image]) => link ?? image ?? '')
     .filter((link) => !/^[a-z]+:/.test(link))
 }
 

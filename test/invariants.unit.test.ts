@@ -1,4 +1,5 @@
-// The ids of invariants, such as EXEC-1: a citation leads to one definition, and a header stays short.
+// The ids of invariants, such as ACC-1: a test cites each, a citation leads to one definition, and a
+// header stays short.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,11 +21,12 @@ const tree: Source[] = ['apps', 'bin', 'client', 'docs', 'schemas', 'services', 
 describe('the invariants of the tree', () => {
   const found = tree.flatMap(definitionsIn)
 
-  it('are found', () => expect(found.length).toBeGreaterThan(100))
+  it('are found', () => expect(found.length).toBeGreaterThan(20))
   it('have ids that are unique in the repository', () => expect(repeatedIn(found)).toEqual([]))
   it('are at most five a file', () => expect(crowdedIn(found)).toEqual([]))
   it('have at most two lines each', () => expect(longIn(found)).toEqual([]))
   it('are defined wherever a text cites one', () => expect(undefinedIn(tree)).toEqual([]))
+  it('are each cited by a test', () => expect(uncitedIn(tree)).toEqual([]))
 })
 
 describe('the check of invariants', () => {
@@ -45,6 +47,14 @@ describe('the check of invariants', () => {
   it('reports an invariant of three lines', () => expect(longIn(found)).toEqual(['a.ts ACC-2']))
   it('reports a citation without a definition', () =>
     expect(undefinedIn(sources)).toEqual(['b.ts cites ACC-7']))
+  it('reports an id that no test cites', () => {
+    const cited = [
+      { file: 'a.ts', text: '// ACC-1. Cited.\n// ACC-2. Not cited.\n' },
+      { file: join('test', 'a.ts'), text: '// holds ACC-1\n' },
+      { file: 'b.ts', text: '// keeps ACC-2\n' },
+    ]
+    expect(uncitedIn(cited)).toEqual(['a.ts ACC-2'])
+  })
 })
 
 /** A definition opens a line of a comment. The lines that continue it are indented. */
@@ -80,4 +90,18 @@ function undefinedIn(sources: Source[]): string[] {
       .filter(([id, prefix = '']) => prefixes.has(prefix) && !ids.has(id))
       .map(([id]) => `${file} cites ${id}`),
   )
+}
+
+/** An id that no test cites is a plain sentence in a longer form. */
+function uncitedIn(sources: Source[]): string[] {
+  const definition = /^ *(?:\/\/|\*) [A-Z][A-Z-]*-\d+\. /gm
+  const cited = new Set(
+    sources
+      .filter(({ file }) => file.startsWith(join('test', '/')))
+      .flatMap(({ text }) => text.replace(definition, '').match(/\b[A-Z][A-Z-]*-\d+\b/g) ?? []),
+  )
+  return sources
+    .flatMap(definitionsIn)
+    .filter(({ id }) => !cited.has(id))
+    .map(({ file, id }) => `${file} ${id}`)
 }

@@ -44,7 +44,7 @@ const exceptions: Exception[] = [
   {
     why: 'vendors have their own fields',
     where:
-      /^(?:apps\/http\/edge\/(?:ag-ui|ui-stream|responses)|client\/adapters|docs\/build\/serve-)/,
+      /^(?:apps\/http\/edge\/(?:ag-ui|ui-stream|responses)|client\/adapters|docs\/(?:build\/serve|reference\/http))/,
     words: /\bapproved?\b/,
   },
   {

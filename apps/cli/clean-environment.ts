@@ -2,10 +2,10 @@
 // process of the same user can read the environment with which another one started
 // (/proc/PID/environ), and so could each tool. The values pass through a file that only this user
 // can read, in memory where the machine allows it, and the second start removes it at once.
-// CLEAN-ENVIRONMENT-1. The command sees the same variables as without this. Only the operating
-//     system's copy lacks them.
-// CLEAN-ENVIRONMENT-2. It holds for every command. A list of commands would miss the next one that
-//     starts a program.
+// The command sees the same variables as without this. Only the operating
+// system's copy lacks them.
+// It holds for every command. A list of commands would miss the next one that
+// starts a program.
 
 import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,8 +1,8 @@
 // The effective policy of an agent, key by key, with the origin of each value. The layers are those
 // of the gateway (policy-in-force.ts): the agent's own policy, the operator's values for all agents,
 // those for this agent, the operator's caps.
-// EFFECTIVE-1. Weir's default never stands for an agent's value. A value without a source is
-//     unknown.
+// Weir's default never stands for an agent's value. A value without a source is
+// unknown.
 
 import {
   type EntryFault,

@@ -1,8 +1,8 @@
 // The money of conversations and turns, from settled reservations. A model request without a budget
 // in money has none, and a bundle has none. Money is priced once, when it is settled.
-// MONEY-1. The newest `limits.moneyRecordsMax` records of a partition count. Amounts of at most
-//     `limits.moneyConversationsMax` conversations are kept.
-// MONEY-2. A record that was written twice counts once, by its attempt.
+// The newest `limits.moneyRecordsMax` records of a partition count. Amounts of at most
+// `limits.moneyConversationsMax` conversations are kept.
+// A record that was written twice counts once, by its attempt.
 
 import { batchesOf } from '../../shared/bus/range.ts'
 import { messageOf } from '../../shared/codec/message-of.ts'
@@ -56,7 +56,6 @@ export function moneyReader(log: MoneyLog): MoneyReader {
     }
   }
 
-  /** Keeps MONEY-1 and MONEY-2. */
   function add(settled: BudgetSettled): void {
     const { conversation, attempt } = settled
     if (!remember(attempts, attempt, limits.moneyAttemptsMax)) return

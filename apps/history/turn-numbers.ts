@@ -1,7 +1,7 @@
 // The number of a turn for people: 1, 2, 3 in its conversation. In records a turn is the offset of
 // the record that opened it.
-// TURN-NUMBERS-1. The oldest turn of which the log has anything is 1. The history names each turn,
-//     also those that a bundle has only as context.
+// The oldest turn of which the log has anything is 1. The history names each turn,
+// also those that a bundle has only as context.
 
 import { scan } from '../../client/history/scan.ts'
 import { historyPrefix, historyTurn } from '../../shared/contract/history/history-keys.ts'

@@ -1,7 +1,7 @@
 // Answers that are written to Node's response. Hono's way makes a Response of the web, with its Headers
 // and streams, and costs several times as much.
-// DIRECT-ANSWER-1. A middleware that adds a header to such answers sets it on Node's response, before
-//     the route runs.
+// A middleware that adds a header to such answers sets it on Node's response, before
+// the route runs.
 
 import type { ServerResponse } from 'node:http'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'

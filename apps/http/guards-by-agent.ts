@@ -1,8 +1,8 @@
 // The guards of one server, by the name of their guest. Each is opened at its first request.
-// GUARDS-BY-AGENT-1. A name comes from a URL and must be a guest's name. The guests that an operator
-//     named stay open.
-// GUARDS-BY-AGENT-2. The others share `limits.frontAgentsMax` places. The one used least recently makes
-//     room, so no client fills the memory or shuts out another guest.
+// A name comes from a URL and must be a guest's name. The guests that an operator
+// named stay open.
+// The others share `limits.frontAgentsMax` places. The one used least recently makes
+// room, so no client fills the memory or shuts out another guest.
 
 import { guestName } from '../../client/guard/guest-agent.ts'
 import type { GuardSession } from '../../client/guard/guest-conversation.ts'

@@ -1,6 +1,6 @@
 // The body of a request, whole and bounded (R7).
-// BODY-1. All unfinished bodies of a process have one bound. Beyond it the one that stalls longest
-//     makes room, and without such a one the newest gets 503.
+// All unfinished bodies of a process have one bound. Beyond it the one that stalls longest
+// makes room, and without such a one the newest gets 503.
 
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
@@ -46,7 +46,6 @@ type UnfinishedBody = { incoming: IncomingMessage; bytes: number; movedAt: numbe
 const unfinished = new Set<UnfinishedBody>()
 let unfinishedBytes = 0
 
-/** Keeps BODY-1. */
 function received(body: UnfinishedBody, bytes: number): void {
   const now = performance.now()
   unfinished.delete(body)

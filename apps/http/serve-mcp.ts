@@ -1,6 +1,6 @@
 // `weir mcp`: the gateway on standard input and output, or over HTTP, until its host leaves, SIGTERM
 // or SIGINT. On Kafka the stages run elsewhere.
-// SERVE-MCP-1. Standard output has nothing but the protocol. The log goes to standard error.
+// Standard output has nothing but the protocol. The log goes to standard error.
 
 import { randomUUID } from 'node:crypto'
 import { basename } from 'node:path'

@@ -1,12 +1,12 @@
 // The HTTP server of the fronts: one hono app, and the bounds that hold before anything is parsed.
 // Owns: the socket, its limits, and the access to it. Does not own: the routes.
-// HTTP-SERVER-1. A server that listens on this machine only answers no other site: a foreign Host
-//     or Origin gets 403. Otherwise a web page could reach it through its own domain name.
-// HTTP-SERVER-2. Closing refuses new connections. Open answers get `limits.shutdownGraceMs`, and their
-//     connections close behind them.
-// HTTP-SERVER-3. An unforeseen error of a route gets 500 with a constant text: it may hold secrets.
-// HTTP-SERVER-4. The client closes an idle connection, not this server: see limits.httpIdleMs. While
-//     half of all connections are open, each answer announces that its connection closes.
+// A server that listens on this machine only answers no other site: a foreign Host
+// or Origin gets 403. Otherwise a web page could reach it through its own domain name.
+// Closing refuses new connections. Open answers get `limits.shutdownGraceMs`, and their
+// connections close behind them.
+// An unforeseen error of a route gets 500 with a constant text: it may hold secrets.
+// The client closes an idle connection, not this server: see limits.httpIdleMs. While
+// half of all connections are open, each answer announces that its connection closes.
 
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { createServer, type RequestListener, type Server } from 'node:http'
@@ -160,7 +160,6 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 }
 
-/** Keeps HTTP-SERVER-1. */
 function refuseForeign(headers: IncomingHttpHeaders, origins: ReadonlySet<string>): void {
   const { host = '' } = headers
   const asked = URL.parse(`http://${host}`)
@@ -223,7 +222,6 @@ function unknownPath(
 
 const pathCharactersMax = 100
 
-/** Keeps HTTP-SERVER-2. */
 async function closed(
   server: Server,
   http2: Http2Connections | undefined,

@@ -1,8 +1,8 @@
 // `weir up` with servers in its process: the fronts of guests, which are those of `weir proxy` and
 // `weir mcp` on the log of the stages, and the HTTP edge. On Kafka the stages of guests may also run in
 // other processes.
-// UP-FRONTS-1. Fronts ask for no key: the `Authorization` of a guest belongs to its provider. So an
-//     edge with API keys or an issuer has no fronts, and they keep their own port.
+// Fronts ask for no key: the `Authorization` of a guest belongs to its provider. So an
+// edge with API keys or an issuer has no fronts, and they keep their own port.
 
 import type { Logger } from 'pino'
 import { pinsFolderOf } from '../../client/agents/mcp-agents.ts'
@@ -102,7 +102,7 @@ function frontsBeside(options: UpWithFrontsOptions, portFlag = '--front-port'): 
   }
 }
 
-/** Keeps UP-FRONTS-1. Undefined: the edge has no fronts. */
+/** Undefined: the edge has no fronts. */
 function frontsOnEdge(options: UpWithFrontsOptions): MoreRoutes | undefined {
   if (!isOpenEdge(options)) return undefined
   const found = frontsOf(options)

@@ -1,8 +1,8 @@
 // A page as one file, with style, data and script inside and no other resources.
-// PAGE-HTML-1. Models, tools and users wrote the log. The page has it only as data: as JSON without
-//     any `<`, or as escaped text. The script makes text nodes of it (kit/html.ts).
-// PAGE-HTML-2. The page's policy runs only the script and style with our hashes. It permits no
-//     loading and no sending.
+// Models, tools and users wrote the log. The page has it only as data: as JSON without
+// any `<`, or as escaped text. The script makes text nodes of it (kit/html.ts).
+// The page's policy runs only the script and style with our hashes. It permits no
+// loading and no sending.
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -56,7 +56,7 @@ function policy(script: string, style: string): string {
   return ["default-src 'none'", ...hashes, "base-uri 'none'", "form-action 'none'"].join('; ')
 }
 
-/** Keeps PAGE-HTML-1. A browser does not parse the content until the script does. */
+/** A browser does not parse the content until the script does. */
 function dataBlock(id: string, data: unknown): string {
   const json = printableJson(data).replace(
     /[<>&]/g,

@@ -1,10 +1,10 @@
 // The script of a page: its modules, their imports and its libraries, joined into one. A report is
 // opened from a disk, where browsers load no modules. A checkout needs no build step: Node strips the
 // types. The package has each script ready, because that function of Node warns in a user's program.
-// PAGE-SCRIPT-1. A module is imports of `./….ts` lines or of the libraries here, then declarations,
-//     some exported. Other forms throw. Comment lines are left out, so no text has such a line.
-// PAGE-SCRIPT-2. Each module becomes a function that returns its exports, so two modules may use
-//     the same name.
+// A module is imports of `./….ts` lines or of the libraries here, then declarations,
+// some exported. Other forms throw. Comment lines are left out, so no text has such a line.
+// Each module becomes a function that returns its exports, so two modules may use
+// the same name.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire, findPackageJSON, stripTypeScriptTypes } from 'node:module'

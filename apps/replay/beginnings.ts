@@ -1,8 +1,8 @@
-// Finds the units whose beginnings are in the range. Only these can be judged (LOG-RANGE-2).
-// BEGINNINGS-1. A turn is judged if the range has the record that opened it. Its number is that
-//     record's offset.
-// BEGINNINGS-2. A conversation's memory stands in a `carried` (R1). It is judged after the first
-//     `carried` for which the range has all records, and before it if nothing older is remembered.
+// Finds the units whose beginnings are in the range. Only these can be judged.
+// A turn is judged if the range has the record that opened it. Its number is that
+// record's offset.
+// A conversation's memory stands in a `carried` (R1). It is judged after the first
+// `carried` for which the range has all records, and before it if nothing older is remembered.
 
 import { typeIn } from '../../shared/codec/codec.ts'
 import { messageOf } from '../../shared/codec/message-of.ts'

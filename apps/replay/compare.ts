@@ -1,10 +1,10 @@
 // Folds one partition again, each inbox by the runtime's fold, and compares the outputs with the
 // log.
-// COMPARE-1. Only records of the log are folded. No stage reads an output of the replay, so one
-//     difference causes no second one elsewhere.
-// COMPARE-2. Each record is read once, for its reader's fold and for the stage that wrote it.
-// COMPARE-3. A record that is missing because the log grew meanwhile is no difference. Neither is a
-//     record that cannot be judged (log-range.ts).
+// Only records of the log are folded. No stage reads an output of the replay, so one
+// difference causes no second one elsewhere.
+// Each record is read once, for its reader's fold and for the stage that wrote it.
+// A record that is missing because the log grew meanwhile is no difference. Neither is a
+// record that cannot be judged (log-range.ts).
 
 import type { AnyStage } from '../../services/reducers.ts'
 import { batchesOf, leadersApartMs } from '../../shared/bus/range.ts'
@@ -280,7 +280,7 @@ function differenceOf({ stage: { name: stage }, inbox }: Replayed, found: Found)
   }
 }
 
-/** Decides which held differences count, and returns those that stay held: keeps LOG-RANGE-2. */
+/** Decides which held differences count, and returns those that stay held:. */
 async function settle(
   held: readonly Difference[],
   until: 'so far' | 'all',

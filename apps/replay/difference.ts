@@ -1,6 +1,6 @@
 // A difference between the log and a repeated output, with its known cause.
-// REPLAY-DIFFERENCE-1. Records are compared byte for byte. If only the schema versions differ,
-//     their contents are compared as this version reads them, in the fields of both versions.
+// Records are compared byte for byte. If only the schema versions differ,
+// their contents are compared as this version reads them, in the fields of both versions.
 
 import { decode, encode, knownSchemas, schemaIdIn } from '../../shared/codec/codec.ts'
 import { messageOf } from '../../shared/codec/message-of.ts'
@@ -32,7 +32,6 @@ export function timeOf({ inputRecord, logged }: Difference): Milliseconds {
   return inputRecord?.time ?? logged?.time ?? 0
 }
 
-/** Keeps REPLAY-DIFFERENCE-1. */
 export function sameness(logged: StoredRecord, again: RecordToAppend): 'bytes' | 'content' | 'no' {
   if (logged.key !== again.key || logged.value === null || again.value === null) return 'no'
   if (isSameBytes(logged.value, again.value)) return 'bytes'

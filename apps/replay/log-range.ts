@@ -1,9 +1,9 @@
 // The range of a replay: the first and last offset of each topic and partition, and the units whose
 // beginnings it has.
-// LOG-RANGE-1. An inbox is read up to its end at the start, or to --until. Output topics are read
-//     further, as far as stages may have written meanwhile.
-// LOG-RANGE-2. A unit is judged only if its beginning is in the range. Otherwise it would be a
-//     false difference. A complete log is judged as a whole.
+// An inbox is read up to its end at the start, or to --until. Output topics are read
+// further, as far as stages may have written meanwhile.
+// A unit is judged only if its beginning is in the range. Otherwise it would be a
+// false difference. A complete log is judged as a whole.
 
 import { endsOf } from '../../client/history/readable-log.ts'
 import { firstOffsetSince, leadersApartMs } from '../../shared/bus/range.ts'
@@ -80,7 +80,7 @@ export async function rangesOf(
   selected: readonly number[],
 ): Promise<PartitionRange[]> {
   const first = await allEnds(log)
-  const second = await allEnds(log) // has the inputs of all records in the first (LOG-RANGE-1)
+  const second = await allEnds(log) // has the inputs of all records in the first
   return Promise.all(selected.map((partition) => rangeOf(partition)))
 
   async function rangeOf(partition: number): Promise<PartitionRange> {

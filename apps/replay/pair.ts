@@ -1,10 +1,10 @@
 // The outputs of one stage to one partition of a topic, from the log and from the fold, side by
 // side.
-// PAIR-1. Both come in the order of their ids (R3), so the two heads decide. Equal ids are
-//     compared; a lower id in the log is unexpected, and a lower id from the fold is missing.
-// PAIR-2. A repeated record in the log is skipped, as readers skip it.
-// PAIR-3. Each side waits only while the other is behind. The waiting bytes are counted, so the
-//     reader can let the other side catch up.
+// Both come in the order of their ids (R3), so the two heads decide. Equal ids are
+// compared; a lower id in the log is unexpected, and a lower id from the fold is missing.
+// A repeated record in the log is skipped, as readers skip it.
+// Each side waits only while the other is behind. The waiting bytes are counted, so the
+// reader can let the other side catch up.
 
 import type { Offset, RecordToAppend, StoredRecord } from '../../shared/contract/bus.ts'
 import type { ReadId } from '../../shared/runtime/derived-id.ts'
@@ -72,7 +72,7 @@ export function createPair(emit: (found: Found) => void): Pair {
     waiting,
 
     logged(record, id) {
-      if (newest !== undefined && (id.offset - newest.offset || id.n - newest.n) <= 0) return // PAIR-2
+      if (newest !== undefined && (id.offset - newest.offset || id.n - newest.n) <= 0) return
       newest = id
       log.push({ record, id })
       waiting.logged += sizeOf(record)

@@ -139,7 +139,7 @@ function effectText({ roundsSaved, tokensSaved, roundsLater }: Change): string {
 
 /**
  * The output of `weir replay --set … --json`. Savings cover only the turn of each change
- * (WHAT-IF-CHANGE-1). Fields are added, and none changes its meaning.
+ *. Fields are added, and none changes its meaning.
  */
 export function whatIfJson({
   asked,

@@ -125,7 +125,7 @@ async function tryWhatIf(
       ? undefined
       : await (await import('./guard/guard-process.ts')).startGuardProcess(given.guard)
   try {
-    const isExternal = process?.guard.external === true // keeps RECORDED-GUARD-1
+    const isExternal = process?.guard.external === true
     const guard = isExternal ? await recordedGuard(process.guard, readOnly(log)) : process
     const { changes, conversations } = await whatIf({
       log: readOnly(log),

@@ -4,8 +4,8 @@ import { count } from '../terminal/text/quantities.ts'
 import type { Totals } from './what-if/change.ts'
 
 /**
- * Savings cover only one turn of each conversation, the one with its first changed decision
- * (WHAT-IF-CHANGE-1 of what-if/change.ts).
+ * Savings cover only one turn of each conversation, the turn with its first changed decision
+ * (what-if/change.ts).
  */
 export type SweepRow = Pick<Totals, 'roundsSaved' | 'tokensSaved' | 'milder' | 'roundsLater'> & {
   value: number

@@ -1,7 +1,7 @@
 // The loops of a turn: runs of rounds without progress, as the loop-detector found them.
-// LOOPS-1. It judges nothing: the evidence of interventions names the rounds. That evidence is
-//     bounded, so a run also includes earlier rounds with the same calls and the same end.
-// LOOPS-2. A usual reminder, a guard's intervention and a wait are not loops.
+// It judges nothing: the evidence of interventions names the rounds. That evidence is
+// bounded, so a run also includes earlier rounds with the same calls and the same end.
+// A usual reminder, a guard's intervention and a wait are not loops.
 
 import { stillWaiting } from '../../services/loop-detector/rules/still-waiting.ts'
 import type { CallTimeline, RoundTimeline } from '../../shared/view/timeline.ts'
@@ -58,7 +58,6 @@ export function costOf({ askedAt, endedAt, response }: RoundTimeline): {
   return { ms: askedAt === null || endedAt === null ? 0 : Math.max(0, endedAt - askedAt), tokens }
 }
 
-/** Keeps LOOPS-1. */
 function withEarlier(evidence: number[], rounds: RoundTimeline[]): number[] {
   const known = new Set(evidence)
   const alike = new Set(

@@ -1,9 +1,9 @@
 // Repeat counts before and after each round of a turn: the loop-detector's own memory, folded again
 // from its inbox.
-// STREAKS-1. The fold is the detector's, and only its memory is read here. Rules keep any data. A
-//     count is an object with `rounds`, a number in a map, or a number under a key of `counted`.
-// STREAKS-2. If the detector cannot process a record, only the fold ends. The later rounds of the
-//     report have no streaks.
+// The fold is the detector's, and only its memory is read here. Rules keep any data. A
+// count is an object with `rounds`, a number in a map, or a number under a key of `counted`.
+// If the detector cannot process a record, only the fold ends. The later rounds of the
+// report have no streaks.
 
 import { loopDetector, type Turn } from '../../services/loop-detector/reducer.ts'
 import type { Message } from '../../shared/contract/messages.ts'
@@ -23,7 +23,7 @@ export function streaksOf(ofTurn: readonly Logged[]): Map<number, StreakChange[]
     try {
       turn = loopDetector.react(turn, { message, offset, previous, time }).state
     } catch {
-      return changes // keeps STREAKS-2
+      return changes
     }
     previous = offset
     if (turn === undefined || !('round' in message) || turn.outstanding !== undefined) continue

@@ -1,8 +1,8 @@
 // Health and metrics over HTTP, for process managers and monitoring. It reveals no secret and
 // changes nothing, so it needs no credentials. By default only this machine can connect. It drops
 // slow clients and idle connections: a probe must never block the process.
-// HEALTH-SERVER-1. Connections without a request in work never keep a probe out. A further connection
-//     closes the oldest of them, of the address that has the most.
+// Connections without a request in work never keep a probe out. A further connection
+// closes the oldest of them, of the address that has the most.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
@@ -92,7 +92,6 @@ type Connections = {
   isIdle(socket: Socket): void
 }
 
-/** Keeps HEALTH-SERVER-1. */
 function boundedConnections(max: number): Connections {
   const open = new Set<Socket>()
   /** Those without a request in work, with their addresses, oldest first. */

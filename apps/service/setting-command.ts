@@ -1,6 +1,6 @@
 // Commands for the settings of an operator, each as one record: a change or a list. The console's
 // routes run the records of changes too.
-// SETTING-COMMAND-1. All flags are checked before the log is opened.
+// All flags are checked before the log is opened.
 
 import { personHere } from '../../services/approval/performer/person.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
@@ -48,7 +48,7 @@ export async function changeSetting<Flags, Input, Done>(
   { out, errors }: Omit<Streams, 'input'> = processStreams(),
 ): Promise<void> {
   const { by = personHere(), json = false } = flags
-  const input = change.read(flags) // keeps SETTING-COMMAND-1
+  const input = change.read(flags)
   const opened = openerOf(change)
   const context = { by, settings }
   const { done, notes } = await opened(settings, async (table) => {

@@ -1,9 +1,9 @@
 // `weir up`: all or some stages in this process, until SIGTERM or SIGINT. Exit codes: 0 stopped and
 // closed in order, 1 failed or not closed in order, 2 bad usage. A second signal kills.
-// SERVICE-UP-1. Health answers from before the bus opens until everything is closed. A signal makes
-//     the process unready at once.
-// SERVICE-UP-2. The log on standard error is JSON lines, from `starting` to the line with the end.
-// SERVICE-UP-3. The end has a time limit, even if the bus or a tool hangs.
+// Health answers from before the bus opens until everything is closed. A signal makes
+// the process unready at once.
+// The log on standard error is JSON lines, from `starting` to the line with the end.
+// The end has a time limit, even if the bus or a tool hangs.
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'

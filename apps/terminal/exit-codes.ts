@@ -1,5 +1,5 @@
-// The exit codes of all commands, as `weir --help` and docs/reference/exit-codes.md list them:
-// TERMINAL-ENDING-1 to TERMINAL-ENDING-3 (ending.ts).
+// The exit codes of all commands (ending.ts), as `weir --help` and docs/reference/exit-codes.md list
+// them.
 
 export const exitCodes = [
   { code: 0, meaning: 'done, or the answer is yes' },

@@ -1,8 +1,8 @@
 // The metrics of OpenTelemetry's conventions for generative AI, counted from spans.
-// TURN-METRICS-1. A span counts once, and only if it ends behind the start of the command: a second
-//     reading of the log adds nothing.
-// TURN-METRICS-2. Labels are names from agent files and conventions, never an id. Their number is
-//     bounded, and further ones are left out.
+// A span counts once, and only if it ends behind the start of the command: a second
+// reading of the log adds nothing.
+// Labels are names from agent files and conventions, never an id. Their number is
+// bounded, and further ones are left out.
 
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { type MetricKey, type MetricNames, names, operations } from './names.ts'
@@ -50,7 +50,7 @@ export function turnMetrics(metricNames: MetricNames, since: Milliseconds): Turn
     const label = JSON.stringify(attributes)
     let series = all.get(label)
     if (series === undefined) {
-      if (kept >= seriesMax) return // keeps TURN-METRICS-2
+      if (kept >= seriesMax) return
       kept += 1
       const buckets = bounds === undefined ? [] : Array.from({ length: bounds.length + 1 }, () => 0)
       series = { attributes, count: 0, sum: 0, buckets }

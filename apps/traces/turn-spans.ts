@@ -1,8 +1,8 @@
 // The activity of a log as spans: one trace for each turn. Pure: records in, spans out.
-// TURN-SPANS-1. A span depends on records of its turn only, so a second reading gives the same one.
-// TURN-SPANS-2. Every span but the turn's has a parent that exists: the turn's span comes at the
-//     end of the turn, and later results of a cancelled turn still name it.
-// TURN-SPANS-3. Texts of models, tools and users are left out, unless `content` is set.
+// A span depends on records of its turn only, so a second reading gives the same one.
+// Every span but the turn's has a parent that exists: the turn's span comes at the
+// end of the turn, and later results of a cancelled turn still name it.
+// Texts of models, tools and users are left out, unless `content` is set.
 
 import type { Activity } from '../../client/edge/edge.ts'
 import { callOfConversation, type TurnId, turnKey } from '../../shared/contract/ids.ts'

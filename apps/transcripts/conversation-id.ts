@@ -1,16 +1,16 @@
 // Finds the conversation of a line in a log.
-// CONVERSATION-ID-1. The id of a request or of an answer is no conversation's id. Otherwise each
-//     request would be a conversation.
-// CONVERSATION-ID-2. The id of a run (a trace) names a conversation, but does not separate two. The
-//     next question of the same conversation is another run.
-// CONVERSATION-ID-3. A bare `id` counts only in a list's object without an answer beside it. There
-//     it is the list's. Ids from providers belong to answers.
+// The id of a request or of an answer is no conversation's id. Otherwise each
+// request would be a conversation.
+// The id of a run (a trace) names a conversation, but does not separate two. The
+// next question of the same conversation is another run.
+// A bare `id` counts only in a list's object without an answer beside it. There
+// it is the list's. Ids from providers belong to answers.
 
 import { limits } from '../../shared/contract/limits.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import type { Json } from '../../shared/transcript/json-fields.ts'
 
-/** `isRun`: see CONVERSATION-ID-2. */
+/** `isRun`: the id names a run. */
 export type FoundId = { id: string; isRun: boolean }
 
 /** The place of the id: the default ones, a path of keys from the top of the line, or none. */

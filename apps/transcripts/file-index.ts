@@ -1,8 +1,8 @@
 // The index of a file of transcripts: which values form one conversation, and which repeat another.
-// FILE-INDEX-1. A value is a transcript, one message, or the continuation of an earlier value whose
-//     history the provider keeps.
-// FILE-INDEX-2. An unusable value among several is left out and counted, with the first place of
-//     its kind.
+// A value is a transcript, one message, or the continuation of an earlier value whose
+// history the provider keeps.
+// An unusable value among several is left out and counted, with the first place of
+// its kind.
 
 import { usageError, WeirError } from '../../shared/lib/errors.ts'
 import type { LeftOut } from '../../shared/transcript/left-out.ts'
@@ -20,7 +20,7 @@ export type Entry = {
   where: string
   /** Its name; undefined: none is recorded. */
   name: string | undefined
-  /** Separates it from others (REPETITIONS-1). */
+  /** Separates it from others. */
   id: string | undefined
   /** The numbers for reading its values again. */
   numbers: number[]

@@ -1,5 +1,5 @@
-// The settings for playing a transcript. No run used them: nothing intervenes (PLAYED-1 of
-// played.ts). They also mark an imported conversation in the output of `weir inspect --json`.
+// The settings for playing a transcript. No run used them: nothing intervenes
+// (played.ts). They also mark an imported conversation in the output of `weir inspect --json`.
 
 import { hastyMs } from '../../services/loop-detector/patience.ts'
 import { rules } from '../../services/loop-detector/rules.ts'
@@ -44,7 +44,7 @@ export const madeUpSettings: AgentSettings = {
 
 /**
  * Whether a conversation was imported: no run of Weir wrote it, and its times are artificial
- * (PLAYED-4 of played.ts). Each imported conversation has a response.
+ * (played.ts). Each imported conversation has a response.
  */
 export function isPlayed(
   turns: readonly { rounds: readonly Pick<RoundTimeline, 'policy'>[] }[],

@@ -1,14 +1,14 @@
 // Plays a transcript through Weir's reducers in memory, so its records are complete: every command
 // for conversations of Weir reads them. Users, model and tools of the transcript take the place of
 // client and performers.
-// PLAYED-1. Nothing intervenes by default: thresholds and caps are out of reach. Use weir judge or
-//     weir replay --set to see the interventions of other thresholds.
-// PLAYED-2. A call that the validator denies gets Weir's answer, because a record cannot hold its
-//     result. The import reports it.
-// PLAYED-3. The open end of a transcript stays open: calls without results stay unanswered. The
-//     next turn cancels a turn without an end.
-// PLAYED-4. There is no clock: a response comes two seconds after the one before it, because an
-//     unknown pace must not look hasty. Any other step is one millisecond later.
+// Nothing intervenes by default: thresholds and caps are out of reach. Use weir judge or
+// weir replay --set to see the interventions of other thresholds.
+// A call that the validator denies gets Weir's answer, because a record cannot hold its
+// result. The import reports it.
+// The open end of a transcript stays open: calls without results stay unanswered. The
+// next turn cancels a turn without an end.
+// There is no clock: a response comes two seconds after the one before it, because an
+// unknown pace must not look hasty. Any other step is one millisecond later.
 
 import { accumulator } from '../../services/accumulator/reducer.ts'
 import { conversation as conversationStage } from '../../services/conversation/reducer.ts'
@@ -134,7 +134,7 @@ function playOf(
       for (const tool of tools.tasks(conversation)) {
         if (tool.kind !== 'claim' && tool.kind !== 'run') continue
         const result = rounds.get(tool.round)?.calls[tool.ordinal]?.result
-        if (result === undefined) continue // keeps PLAYED-3
+        if (result === undefined) continue
         runTool(player, tool, result, ending)
         isMoving = true
       }

@@ -1,12 +1,12 @@
 // Finds repetitions in a log of requests: each request repeats the messages before it. Clients send
 // answers back with other bytes: without thinking, with rewritten arguments and trimmed texts.
-// REPETITIONS-1. Entries with different conversation ids are different. Only entries with one id,
-//     or without any, are compared.
-// REPETITIONS-2. The texts of users and the model, the calls and the results decide whether an
-//     entry continues another.
-// REPETITIONS-3. An empty answer is missing in later requests. It is put back, because a runtime
-//     that repeats its request is a loop that guards look for.
-// REPETITIONS-4. Only digests and endings are kept, so the size of the log hardly matters.
+// Entries with different conversation ids are different. Only entries with one id,
+// or without any, are compared.
+// The texts of users and the model, the calls and the results decide whether an
+// entry continues another.
+// An empty answer is missing in later requests. It is put back, because a runtime
+// that repeats its request is a loop that guards look for.
+// Only digests and endings are kept, so the size of the log hardly matters.
 
 import { createHash } from 'node:crypto'
 import { withoutThinking } from '../../services/accumulator/dialects/around-calls.ts'

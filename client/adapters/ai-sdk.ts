@@ -2,9 +2,9 @@
 // Owns: advice in the SDK's requests, denials of its calls. Needs the types of `ai` only.
 // Does not own: the SDK's prompts and streams (shared/wire/ai-sdk/parts.ts), waiting for a verdict
 // (call-verdict.ts), the decisions.
-// AISDK-1. Advice changes one request and no message of the caller. Weir needs no `prepareStep`:
-//     the SDK calls it without the tools, and its messages carry forward to later steps.
-// AISDK-2. `toolApproval` replaces the tools' own `needsApproval` in the SDK, so it asks that too.
+// Advice changes one request and no message of the caller. Weir needs no `prepareStep`:
+// the SDK calls it without the tools, and its messages carry forward to later steps.
+// `toolApproval` replaces the tools' own `needsApproval` in the SDK, so it asks that too.
 
 import { randomUUID } from 'node:crypto'
 import type { LanguageModelMiddleware, ToolApprovalStatus } from 'ai'

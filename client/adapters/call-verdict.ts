@@ -1,10 +1,10 @@
 // The verdict on one call of an answer, for adapters whose host requests each call separately.
 // Owns: the denial of a call that Weir cannot judge.
 // Does not own: the decision (services/guest and behind it), the host's form of a denial.
-// ADAPT-1. A call runs only if Weir's verdict on it is `allow`. An error is a denial, because an
-//     error in a host's callback would reject the whole run.
-// ADAPT-2. A verdict is one on an id, a name and arguments. A page, a repair or a middleware can change a
-//     call after its judgement.
+// A call runs only if Weir's verdict on it is `allow`. An error is a denial, because an
+// error in a host's callback would reject the whole run.
+// A verdict is one on an id, a name and arguments. A page, a repair or a middleware can change a
+// call after its judgement.
 
 import { judgingFailed, noVerdict, otherCall } from '../../shared/model-texts/guests.ts'
 import { canonicalArguments } from '../../shared/transcript/round-key.ts'
@@ -77,7 +77,6 @@ async function roundOf(call: HostCall, rounds: readonly ToJudge[]) {
   return { round: undefined, places: [] }
 }
 
-/** Keeps ADAPT-2. */
 async function placesOf(
   { callId, name, input, parsed }: HostCall,
   answer: GuestAnswer,
@@ -92,7 +91,7 @@ async function placesOf(
   return (await Promise.all(fits)).flatMap((isFitting, place) => (isFitting ? [place] : []))
 }
 
-/** Undefined: the text is no JSON, or the host makes no value of the arguments (keeps ADAPT-1). */
+/** Undefined: the text is no JSON, or the host makes no value of the arguments. */
 async function parsedText(
   parsed: NonNullable<HostCall['parsed']>,
   text: string,

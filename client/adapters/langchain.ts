@@ -2,11 +2,11 @@
 // Owns: advice in LangChain's requests, denials of its calls. Needs types only.
 // Does not own: LangChain's messages (shared/wire/langchain/messages.ts), waiting for a verdict
 // (call-verdict.ts), the decisions.
-// LC-1. The middleware keeps nothing. A call's round is the state's last AI message, so a graph
-//     that resumes in another process goes on with the same verdicts.
-// LC-2. Advice changes one request and no message of the state.
-// LC-3. LangChain ends a run whose only calls have unreadable arguments. Weir answers them, so the
-//     model can correct itself.
+// The middleware keeps nothing. A call's round is the state's last AI message, so a graph
+// that resumes in another process goes on with the same verdicts.
+// Advice changes one request and no message of the state.
+// LangChain ends a run whose only calls have unreadable arguments. Weir answers them, so the
+// model can correct itself.
 
 import { answerMissing, unreadableArguments } from '../../shared/model-texts/guests.ts'
 import {

@@ -1,9 +1,9 @@
 // OpenAI Agents (`weir-agents/openai-agents`): a wrapper of the model, and a guardrail of its tools.
 // Owns: the SDK's items as a guest's history, its calls' denials. Needs types only.
-// OAA-1. The model reads Weir's denial also where the SDK drops it. The SDK redacts the guardrail's
-//     text if arguments break the schema, and calls no guardrail if they are no JSON.
-// OAA-2. Advice changes one request and no item of the run.
-// OAA-3. A history that the provider keeps cannot be judged, so such a request fails.
+// The model reads Weir's denial also where the SDK drops it. The SDK redacts the guardrail's
+// text if arguments break the schema, and calls no guardrail if they are no JSON.
+// Advice changes one request and no item of the run.
+// A history that the provider keeps cannot be judged, so such a request fails.
 
 import type { Model, Tool, ToolInputGuardrailDefinition } from '@openai/agents'
 import { limits } from '../../shared/contract/limits.ts'
@@ -51,7 +51,7 @@ export function guardOpenAIAgents(conversation: GuestConversation): GuardedOpenA
       end: action === 'end' ? endOf(endText(advice)) : undefined,
       request: {
         ...request,
-        input: shownInput(input, text, (call) => denials.get(call)), // keeps OAA-1
+        input: shownInput(input, text, (call) => denials.get(call)),
         ...(action === 'text_only' && { modelSettings: { ...modelSettings, toolChoice: 'none' } }),
       },
     }

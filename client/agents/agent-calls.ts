@@ -1,11 +1,11 @@
 // Calls of tools that are agents: each runs a turn of the agent and returns its reply.
-// AGENT-CALLS-1. The conversation and the message are made of the call. So a second start of the
-//     call, after a crash, waits for the same turn.
-// AGENT-CALLS-2. The turn has the lowest caps of its agent and its tool, and at most the wall time
-//     and the tokens of the calling agent. Its tokens are reported with the end of the call.
-// AGENT-CALLS-3. The turn has the redaction of the calling turn too, whose texts it may repeat.
-// AGENT-CALLS-4. The conversation names its callers and has their partition. So stops reach it, and a
-//     guard counts its calls with those of its callers. The tree has the caps of the calling turn.
+// The conversation and the message are made of the call. So a second start of the
+// call, after a crash, waits for the same turn.
+// The turn has the lowest caps of its agent and its tool, and at most the wall time
+// and the tokens of the calling agent. Its tokens are reported with the end of the call.
+// The turn has the redaction of the calling turn too, whose texts it may repeat.
+// The conversation names its callers and has their partition. So stops reach it, and a
+// guard counts its calls with those of its callers. The tree has the caps of the calling turn.
 
 import type { Agent, Agents, CallingTurn, FunctionCall } from '../../shared/agents/agents.ts'
 import { policyOf } from '../../shared/agents/policy/policy.ts'
@@ -84,7 +84,6 @@ function wayOf({ outcome, class: failure }: TurnFinished): Parameters<typeof chi
 
 type Calling = { own: Partial<Caps>; above: Caps | undefined; from: CallingTurn }
 
-/** Keeps AGENT-CALLS-2 and AGENT-CALLS-3. */
 function asCalled(agent: Agent, { own, above, from }: Calling): Agent {
   const { version: _, ...policy } = agent.settings.policy
   const { wallMs = policy.caps.wallMs, tokens = null } = above ?? {}

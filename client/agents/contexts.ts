@@ -1,9 +1,9 @@
 // The contexts of this process's questions, for the tools that it runs. They stay in memory. Only a
 // question with `record` has its context in the log too.
-// CONTEXTS-1. A tool gets the context of the message that opened its turn, or none. The log knows
-//     that message.
-// CONTEXTS-2. The first context of a message counts, and a recorded one before all others. A repeat by
-//     somebody else does not lend a tool their own context.
+// A tool gets the context of the message that opened its turn, or none. The log knows
+// that message.
+// The first context of a message counts, and a recorded one before all others. A repeat by
+// somebody else does not lend a tool their own context.
 
 import { type SentMessage, type TurnId, turnKey } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -51,7 +51,6 @@ export function createContexts(
       const opening = await openingOf(turn)
       if (opening === undefined) return undefined
       const { context } = opening.settings
-      // Keeps CONTEXTS-2.
       if (context !== null) return { value: JSON.parse(context) }
       const own = () =>
         [...kept].find(

@@ -1,8 +1,8 @@
 // The tools of the MCP servers of agents. A list of a server is read when Weir opens, when the server
 // reports a change, and at a question that comes later than its time to live. A turn keeps the
 // list that its question had. A process without the server reads its list from a file.
-// MCP-AGENTS-1. One part of a process keeps the tools of an agent up to date. Others that get the
-//     agent use them.
+// One part of a process keeps the tools of an agent up to date. Others that get the
+// agent use them.
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Tool as ServerTool } from '@modelcontextprotocol/client'
@@ -30,7 +30,7 @@ export type McpAgents<Some extends Agents = Agents> = {
   close(): Promise<void>
 }
 
-/** Keeps MCP-AGENTS-1: the agents that are kept up to date, with the function that reads their lists. */
+/** The agents that are kept up to date, with the function that reads their lists. */
 const kept = new WeakMap<Agent, () => void>()
 
 /**
@@ -145,7 +145,7 @@ type Lists = {
 
 type ListOptions = { log: Logger; pins: ToolPins }
 
-/** A file of tools holds changed ones too (MCP-TOOL-LIST-1), so its server has no pins. */
+/** A file of tools holds changed ones too, so its server has no pins. */
 function listsOf(
   { mcp = [] }: Agent,
   { log, pins }: ListOptions,
@@ -271,7 +271,7 @@ function liveAgent<Provider extends string>(written: Agent<Provider>, options: L
 
   /**
    * The same tools keep their objects: the hash of a declaration is computed once. A held tool is no
-   * former one, so no open round calls it (TOOL-PINS-1).
+   * former one, so no open round calls it.
    */
   function keep(found: Tool[], held: ReadonlySet<string>): void {
     const isFree = ({ run }: Tool) =>

@@ -1,9 +1,9 @@
 // Copies the selected records of a log: all records of a conversation's stretch, the history that
 // its requests read, its dead letters, and the table of policies. It copies no record of another
 // conversation.
-// COPY-1. A record belongs to the turn that it names. An unreadable record belongs to the stretch
-//     in whose time it was written.
-// COPY-2. Memory: one batch, and a few numbers for each turn.
+// A record belongs to the turn that it names. An unreadable record belongs to the stretch
+// in whose time it was written.
+// Memory: one batch, and a few numbers for each turn.
 
 import { leadersApartMs } from '../../shared/bus/range.ts'
 import { messageOf } from '../../shared/codec/message-of.ts'
@@ -158,7 +158,6 @@ function isDeadLetterOf(stretch: Stretch, letter: DeadLetter, topicPrefix: strin
   return isInStretch(stretch, messageOf(letter.value), letter.time)
 }
 
-/** Keeps COPY-1. */
 function isInStretch(
   { first, last, beganAt, lastAt }: Stretch,
   message: Message | undefined,

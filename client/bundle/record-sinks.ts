@@ -1,7 +1,7 @@
 // Sinks for the copied records: one writes them to the bundle unchanged, one learns the values that
 // the redaction rules match, and one writes redacted records.
-// RECORD-SINKS-1. The end of an attempt carries its last parts, whose own records may come later or never.
-//     They are redacted with the other parts as one text, and stay in the end only.
+// The end of an attempt carries its last parts, whose own records may come later or never.
+// They are redacted with the other parts as one text, and stay in the end only.
 
 import type { BundleWriter } from '../../shared/bus/bundle/writer.ts'
 import { encode } from '../../shared/codec/codec.ts'
@@ -68,7 +68,6 @@ export function redactingSink(
     )
   })
 
-  /** Keeps RECORD-SINKS-1. */
   function withCarried(message: Message | undefined): Message | undefined {
     if (message === undefined || !('rest' in message)) return message
     return { ...message, rest: carried.get(attemptKey(message)) ?? [] }

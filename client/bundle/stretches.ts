@@ -1,11 +1,11 @@
 // The stretches of a conversation's inbox that can be folded alone. A fold finds them: it shows
 // when the conversation is at rest.
-// STRETCHES-1. A stretch begins with a message to a conversation at rest (unknown or idle) and ends
-//     at its next rest. So a turn is in one stretch, together with queued messages' turns.
-// STRETCHES-2. `from` is the offset at which folding begins: the latest `carried`, or the stretch's
-//     first record. Earlier records are not needed (R1).
-// STRETCHES-3. Memory: a few numbers for each stretch, and the reducer's state of conversations
-//     that are open or idle.
+// A stretch begins with a message to a conversation at rest (unknown or idle) and ends
+// at its next rest. So a turn is in one stretch, together with queued messages' turns.
+// `from` is the offset at which folding begins: the latest `carried`, or the stretch's
+// first record. Earlier records are not needed (R1).
+// Memory: a few numbers for each stretch, and the reducer's state of conversations
+// that are open or idle.
 
 import { conversation as conversationStage } from '../../services/conversation/reducer.ts'
 import { type Guest, guest as guestStage } from '../../services/guest/reducer.ts'

@@ -1,7 +1,7 @@
 // The calls of a conversation that its client runs: those that wait for a result, and the results
 // that the client sends. They read the log, so any process can answer the call of another.
-// CLIENT-RESULTS-1. Nothing is decided here. A result is a record, and the event `call-finished`
-//     names the one that counts. Equal results of a call are one result, so a repeat is harmless.
+// Nothing is decided here. A result is a record, and the event `call-finished`
+// names the one that counts. Equal results of a call are one result, so a repeat is harmless.
 
 import { hash } from 'node:crypto'
 import { rangeSince } from '../../shared/bus/range.ts'

@@ -1,7 +1,7 @@
 // Forks a conversation at a turn: a new conversation whose history begins with the turns up to that
 // one. The turns are shared and not copied. It writes a request, and intake writes the fork.
-// CLIENT-FORK-1. The turn is over, so its entries are in the history and never change.
-// CLIENT-FORK-2. The new id has the tenant and the partition of the conversation (FORK-1).
+// The turn is over, so its entries are in the history and never change.
+// The new id has the tenant and the partition of the conversation (FORK-1).
 
 import { randomBytes } from 'node:crypto'
 import { refuseWithoutSpace } from '../../shared/bus/space.ts'
@@ -122,7 +122,7 @@ async function assertOver(
 
 const suffix = /~[0-9a-f]{10}$/
 
-/** Keeps CLIENT-FORK-2. Some tries find the partition. */
+/** Some tries find the partition. */
 function newId(conversation: ConversationId, partitions: number): ConversationId {
   const partition = partitionOf(conversation, partitions)
   const tenant = tenantOf(conversation)

@@ -1,7 +1,7 @@
 // The records of one key of a topic as they arrive, at the pace of the caller. All followers of a
 // partition share one reader (partition-reader.ts).
-// FOLLOWED-KEY-1. A follower gets each record of its key from its offset on, once and in order.
-// FOLLOWED-KEY-2. Records that wait for a slow follower are bounded. It reads those beyond from the log.
+// A follower gets each record of its key from its offset on, once and in order.
+// Records that wait for a slow follower are bounded. It reads those beyond from the log.
 
 import { batchesOf } from '../../shared/bus/range.ts'
 import type { Bus, Offset, StoredRecord } from '../../shared/contract/bus.ts'
@@ -86,7 +86,6 @@ export function createFollowKey(bus: Pick<Bus, 'ends' | 'read' | 'follow'>): Fol
   }
 }
 
-/** Keeps FOLLOWED-KEY-2. */
 function keep(follower: Follower, record: StoredRecord): void {
   if (record.offset < follower.from || follower.inLogFrom !== undefined) return
   const bytes = record.value?.length ?? 0

@@ -1,10 +1,10 @@
 // Deletes conversations. On a log of this machine all their records go at once, with their bytes. On
 // Kafka their history goes at once, and the records of topics go when retention passes.
-// FORGET-1. Nothing of a conversation with an open turn is deleted: its stages would write the rest.
-// FORGET-2. The record that an idle unit is folded from stays: it has ids of messages only. So a
-//     repeated message is still recognised, and a restart folds as the running process did.
-// FORGET-3. `conversation-forgotten` is written to the activity before the deletion, and stays. Readers
-//     drop their values of older records. A repeated deletion finishes one that failed after the note.
+// Nothing of a conversation with an open turn is deleted: its stages would write the rest.
+// The record that an idle unit is folded from stays: it has ids of messages only. So a
+// repeated message is still recognised, and a restart folds as the running process did.
+// `conversation-forgotten` is written to the activity before the deletion, and stays. Readers
+// drop their values of older records. A repeated deletion finishes one that failed after the note.
 
 import { existsSync } from 'node:fs'
 import { eraseIn } from '../../shared/bus/erase-in.ts'
@@ -261,7 +261,7 @@ function untilOf(
   return bus.clock.now() + keptMs
 }
 
-/** Keeps FORGET-3. The places of the notes. */
+/** The places of the notes. */
 async function noteAll(
   { bus, topicPrefix, partitions }: Parts,
   conversations: readonly ConversationId[],
@@ -306,7 +306,6 @@ function subjectOf(selection: ForgetSelection): string {
 
 const shownMax = 5
 
-/** Keeps FORGET-1. */
 function stillOpen(open: readonly ConversationId[]): WeirError {
   const ids = open.slice(0, shownMax).join(', ') + (open.length > shownMax ? ', …' : '')
   const [first] = open

@@ -1,7 +1,7 @@
 // The conversations that a deletion selects, and whether each one rests. It folds their inboxes as the
 // stages do, because only the fold knows whether a turn is open or a round is outstanding.
-// FORGET-REST-1. A conversation with a record that this process cannot read is never at rest, unless
-//     the keys of its tenant were deleted: then no stage can read it either.
+// A conversation with a record that this process cannot read is never at rest, unless
+// the keys of its tenant were deleted: then no stage can read it either.
 
 import { conversation } from '../../services/conversation/reducer.ts'
 import { guest } from '../../services/guest/reducer.ts'
@@ -258,7 +258,6 @@ async function* keysOf(
   }
 }
 
-/** Keeps FORGET-REST-1. */
 function assertReadable(bus: Bus, { key, value }: StoredRecord): void {
   if (value?.[0] !== encryptedByte) return
   const tenant = tenantOf(key)

@@ -1,7 +1,7 @@
 // Whether a log that deletes no single record still has a readable one of deleted conversations.
-// UNREADABLE-1. Records of every topic count: a stage encrypts with the key of the tenant until it knows
-//     the format of the fleet.
-// UNREADABLE-2. A topic that this process may not read counts as readable.
+// Records of every topic count: a stage encrypts with the key of the tenant until it knows
+// the format of the fleet.
+// A topic that this process may not read counts as readable.
 
 import { conversationRecords } from '../../shared/bus/encryption/conversation-records.ts'
 import { typeIn } from '../../shared/codec/codec.ts'

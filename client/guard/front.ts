@@ -1,15 +1,15 @@
 // A front: it writes the rounds and the results of a guest into the log, and reads the advice and
 // the verdicts there. All fronts use it: proxy, hooks, adapters, MCP gateway.
 // Writes: guest-round, guest-results and guest-claim to guest-events. Reads: activity.
-// FRONT-1. A front keeps no state that a decision depends on. Every write may be repeated: a round
-//     is known by its key, and a result counts once.
-// FRONT-2. A front listens before it writes, so it misses no answer.
+// A front keeps no state that a decision depends on. Every write may be repeated: a round
+// is known by its key, and a result counts once.
+// A front listens before it writes, so it misses no answer.
 // FRONT-3. A verdict belongs to a turn and a round, never to a call id. The record round-started
 //     names both for a key of a turn.
-// FRONT-4. Rounds that the log does not know are sent again before the guest asks its model, in their
-//     order, with their results and those of the round before.
-// FRONT-5. No `allow` passes a stop, and none goes out before the log has the front's claim: another front
-//     gets `guest.repeated`, also after a restart. In its own process a library may repeat an answer.
+// Rounds that the log does not know are sent again before the guest asks its model, in their
+// order, with their results and those of the round before.
+// No `allow` passes a stop, and none goes out before the log has the front's claim: another front
+// gets `guest.repeated`, also after a restart. In its own process a library may repeat an answer.
 
 import { randomUUID } from 'node:crypto'
 import type { RecordedParts } from '../../shared/agents/guest.ts'
@@ -108,7 +108,7 @@ export type Front = {
   ): Promise<ReceivedAdvice | undefined>
   /**
    * Sends a round and waits until no call waits, at most `waitMs`. The key is final: it counts
-   * hidden rounds too. A call that may run is allowed if this front has its claim (FRONT-5).
+   * hidden rounds too. A call that may run is allowed if this front has its claim.
    * `results`: those of the round before that the log may lack. Undefined: the stages did not answer.
    */
   proposeRound(
@@ -140,7 +140,7 @@ export function createFront(options: FrontOptions): Front {
   const { link, agent, blocking, secrets = [], randomId = randomUUID } = options
   const owner = randomId()
 
-  /** Keeps FRONT-2. The caller closes the inbox. */
+  /** The caller closes the inbox. */
   async function begin({ conversation }: GuestTurn): Promise<{ inbox: Inbox; policy: Policy }> {
     const answered = link.turns.use(conversation, () => endOldest(conversation))
     const opening = openInbox(link, conversation)
@@ -161,7 +161,6 @@ export function createFront(options: FrontOptions): Front {
     }
   }
 
-  /** Keeps INBOX-1. */
   async function endOldest(conversation: ConversationId): Promise<void> {
     const policy = await options.policy(conversation)
     const turn = { conversation, turnKey: newestTurn, user: null }
@@ -226,7 +225,7 @@ export function createFront(options: FrontOptions): Front {
     return [resultsRecord(turn, { phase: 'running', results: [...results], policy })]
   }
 
-  /** Keeps FRONT-4. Resolves to false if the stages did not answer in time. */
+  /** Resolves to false if the stages did not answer in time. */
   async function sendAgain(
     turn: GuestTurn,
     rounds: readonly MissingRound[],
@@ -257,7 +256,7 @@ export function createFront(options: FrontOptions): Front {
     return true
   }
 
-  /** Keeps FRONT-5. A call waits if its claim has no answer in time. */
+  /** A call waits if its claim has no answer in time. */
   async function claimed(
     { conversation }: GuestTurn,
     verdicts: RoundVerdicts,

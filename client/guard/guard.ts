@@ -1,6 +1,6 @@
 // Guards an agent that runs elsewhere: the package's `weir-agents/guard`.
-// GUARD-1. Without a log it loads no bus and no file of a database. Only the errors are loaded before a
-//     guard is opened, and the stages with their first records.
+// Without a log it loads no bus and no file of a database. Only the errors are loaded before a
+// guard is opened, and the stages with their first records.
 
 import type { Guest, GuestAgent } from '../../shared/agents/guest.ts'
 import { WeirError } from '../../shared/lib/errors.ts'

@@ -1,9 +1,9 @@
 // Hides the secrets that a front knows in the records of its guests, before the first write: in texts,
 // arguments, results, names and ids. So guards, persons and readers get `[key]` in place of a secret.
-// GUEST-MASK-1. The keys of rounds, turns and requests stay. Its front makes them of the words before
-//     this, so a call, a repeat and a result keep one identity.
-// GUEST-MASK-2. Two ids with secrets stay two ids, and a result has the id of its call.
-// GUEST-MASK-3. A call whose arguments are no JSON any more never runs.
+// The keys of rounds, turns and requests stay. Its front makes them of the words before
+// this, so a call, a repeat and a result keep one identity.
+// Two ids with secrets stay two ids, and a result has the id of its call.
+// A call whose arguments are no JSON any more never runs.
 
 import { hash } from 'node:crypto'
 import type { Call, GuestResult, GuestResults, GuestRound } from '../../shared/contract/messages.ts'
@@ -27,7 +27,6 @@ function maskOf(secrets: readonly string[]): GuestMask {
   const hide = secretMask(secrets.map((secret) => secret.trim()).filter(isCredential), word)
   const hideInResult = secretMask(secrets, word)
 
-  /** Keeps GUEST-MASK-2. */
   function maskedId(id: string): string {
     const shown = hide(id)
     return shown === id ? id : `${word}${hash('sha256', id).slice(0, 16)}`

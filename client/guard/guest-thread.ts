@@ -1,16 +1,16 @@
 // A conversation of a guest in one front, on top of the records (front.ts): requests and answers in
 // a known format become rounds, and records become advice and verdicts. Memory only names a round that
 // no request shows. Without it, a result belongs to the round with such a call.
-// GUEST-THREAD-1. A call runs only after a verdict on its own round, unless Weir does not answer and
-//     the front may then run it (R6). A front that only observes runs every call.
-// GUEST-THREAD-2. A front that gives up on a waiting call reports it as not run, so no approval
-//     stays open for it.
-// GUEST-THREAD-3. An object names the turn of its last request only, because another front may have
-//     opened a newer one. Otherwise a record means the newest turn.
-// GUEST-THREAD-4. Some histories do not show an empty response, others no calls at all. A front counts
-//     such a response after the one before it, and names it in the next request, so each is judged.
-// GUEST-THREAD-5. A history may show fewer rounds with the words of an answer than there were, because
-//     its host drops or rewrites them. A front that hides counts on behind those that are over.
+// A call runs only after a verdict on its own round, unless Weir does not answer and
+// the front may then run it (R6). A front that only observes runs every call.
+// A front that gives up on a waiting call reports it as not run, so no approval
+// stays open for it.
+// An object names the turn of its last request only, because another front may have
+// opened a newer one. Otherwise a record means the newest turn.
+// Some histories do not show an empty response, others no calls at all. A front counts
+// such a response after the one before it, and names it in the next request, so each is judged.
+// A history may show fewer rounds with the words of an answer than there were, because
+// its host drops or rewrites them. A front that hides counts on behind those that are over.
 
 import { hash } from 'node:crypto'
 import type { Reservation } from '../../services/llm-gateway/performer/budgets/reservation.ts'
@@ -157,7 +157,7 @@ export type ThreadsOptions = {
   places?: GuestPlaces
   /** Default `reserve`. */
   counting?: BudgetCounting | undefined
-  /** Whether an equal answer gets `guest.repeated` (FRONT-5). Default: if the front does not reserve. */
+  /** Whether an equal answer gets `guest.repeated`. Default: if the front does not reserve. */
   givesOnce?: boolean | undefined
   agent: Guest
   blocking: boolean
@@ -195,7 +195,7 @@ export function createThreads({
   /** Calls that models have sent. `sent`: the hash of the arguments, for the record only. */
   const sentCalls = newest<{ key: string; sent: string }>(limits.guestsOpenMax)
   const silences = newest<Silence>(limits.guestsOpenMax)
-  /** The answers that have the verdicts of rounds (FRONT-5). */
+  /** The answers that have the verdicts of rounds. */
   const given = newest<Given>(limits.guestsOpenMax)
   const histories = historyReader()
   /** The last round of each conversation whose results an answered request has shown. */
@@ -209,7 +209,7 @@ export function createThreads({
     let hidden: HiddenCounts = new Map()
     let over: HiddenCounts = new Map()
     const hiddenKeys: string[] = []
-    /** The turn of a record without a history (GUEST-THREAD-3). */
+    /** The turn of a record without a history. */
     let lastTurn: GuestTurn = {
       conversation: id,
       user: null,
@@ -227,7 +227,7 @@ export function createThreads({
       return silence?.turnKey === turnKey ? silence : undefined
     }
 
-    /** The count of such a response. `shown`: by the rounds of its history (GUEST-THREAD-4). */
+    /** The count of such a response. `shown`: by the rounds of its history. */
     function silenceAfter(place: GuestTurn, words: string, shown: number): number {
       const last = silenceIn(place)
       const n = last === undefined ? shown : Math.max(shown, last.n + Number(last.isOver))
@@ -293,7 +293,6 @@ export function createThreads({
       await reservation.settle(usage)
     }
 
-    /** Keeps GUEST-THREAD-2. */
     async function giveUp(place: GuestTurn, round: SentRound, calls: CallVerdict[]): Promise<void> {
       const before = occurrences()
       const results = calls.flatMap(({ callId, verdict, code }) => {
@@ -310,7 +309,7 @@ export function createThreads({
     }
 
     /**
-     * The verdicts as this answer gets them (FRONT-5). An answer whose last call waits may come again as
+     * The verdicts as this answer gets them. An answer whose last call waits may come again as
      * another object. `number`: of the round.
      */
     async function givenTo(
@@ -351,7 +350,6 @@ export function createThreads({
       for (const result of results) await of.ended(id, result)
     }
 
-    /** Keeps FRONT-5. */
     async function withStops(verdicts: CallVerdict[], round: DecidedRound): Promise<CallVerdict[]> {
       if (allowedIn(verdicts).length === 0) return verdicts
       const stops = await front.stops(id)
@@ -458,7 +456,7 @@ export function createThreads({
         const { spoken, words, n } = answeredRound(answer, history)
         await settle(answer.request, spoken.usage)
         const place = turnIn(history)
-        // A front that hides denies the answer of a round that is over (GUEST-THREAD-5).
+        // A front that hides denies the answer of a round that is over.
         const least = hides ? (over.get(words) ?? 0) + 1 : 1
         const shown = Math.max(n + (hidden.get(words) ?? 0), least)
         const isUnseen = isUnshown || isSilent(spoken)
@@ -706,7 +704,6 @@ function allowedIn(verdicts: readonly CallVerdict[]): number[] {
   return verdicts.flatMap(({ verdict }, at) => (verdict === 'allow' ? [at] : []))
 }
 
-/** Keeps FRONT-5. */
 function withoutAllow(own: CallVerdict): CallVerdict {
   const { callId, name, verdict } = own
   return verdict === 'allow' ? { callId, name, verdict: 'deny', ...denials.givenBefore } : own
@@ -762,7 +759,6 @@ function verdictsFrom(
         }),
       }
     }
-    // Keeps GUEST-THREAD-1.
     if (!refuses) return allowed({ id: callId, name })
     const why =
       verdicts?.notCounted === undefined

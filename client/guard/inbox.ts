@@ -1,7 +1,7 @@
 // The link between a front and the stages, on a bus or in memory, and the messages that wait for a call
 // of the front.
-// INBOX-1. A client may invent conversations. Above `limits.guestTurnsOpenMax` the turn used least recently
-//     makes room, and none with a request that waits. So no client fills the memory or ends a waiting turn.
+// A client may invent conversations. Above `limits.guestTurnsOpenMax` the turn used least recently
+// makes room, and none with a request that waits. So no client fills the memory or ends a waiting turn.
 
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -46,7 +46,6 @@ export type FrontLink = {
   turns: OpenTurns
 }
 
-/** Keeps INBOX-1. */
 export type OpenTurns = {
   /** For a request. `end`: ends its turn. Call the returned function once the request has its answer. */
   use(conversation: ConversationId, end: () => Promise<void>): () => void

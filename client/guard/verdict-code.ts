@@ -1,6 +1,6 @@
 // The codes of the verdicts on a guest's calls, from the reasons of the log.
-// VERDICT-CODE-1. A program decides by the code, and people read the reason. Version 1 only gains
-//     codes.
+// A program decides by the code, and people read the reason. Version 1 only gains
+// codes.
 
 import {
   deniedBeforeReason,

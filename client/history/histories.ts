@@ -1,7 +1,7 @@
 // Reads the history of each of the newest conversations. Uses the index of the bus if there is one.
 // Otherwise it reads the partitions once, for all conversations together.
-// HISTORIES-1. A message may repeat an argument or a result of its conversation. So a question is
-//     redacted after all entries of the conversation were read, by all of their rules.
+// A message may repeat an argument or a result of its conversation. So a question is
+// redacted after all entries of the conversation were read, by all of their rules.
 
 import { letterCodec, messageOf } from '../../shared/codec/message-of.ts'
 import type { StoredRecord } from '../../shared/contract/bus.ts'
@@ -81,7 +81,7 @@ async function historiesRead(log: ReadableLog, ids: string[]): Promise<Histories
   }
 }
 
-/** Keeps HISTORIES-1 by a second read, only of conversations with rules. */
+/** Hides values of questions by a second read, only of conversations with rules. */
 async function redactQuestions(log: ReadableLog, found: Map<string, Found>): Promise<void> {
   const asked = new Map<string, { redaction: Redaction; first?: [string, HistoryEntry] }>()
   for (const [id, { rules }] of found) {

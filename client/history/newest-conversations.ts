@@ -1,7 +1,7 @@
 // The newest conversations with their ends and notable facts. A walk back over the activity finds
 // them.
-// CONVERSATIONS-1. The walk stops early, so memory and work depend on the number shown and on the age
-//     of these conversations, within a bound. A filter asks the index (client/search).
+// The walk stops early, so memory and work depend on the number shown and on the age
+// of these conversations, within a bound. A filter asks the index (client/search).
 
 import type { StoredRecord } from '../../shared/contract/bus.ts'
 import { type Histories, historiesOf } from './histories.ts'

@@ -1,7 +1,7 @@
 // Records of a log as its readers see them: by the rules of the agents that the records are of.
-// REDACTED-1. The rules of all turns of a conversation hide values in all of its records.
-// REDACTED-2. A record shown alone has no text if the log no longer has the rules of its turn, or if the
-//     record is not enough to find the values.
+// The rules of all turns of a conversation hide values in all of its records.
+// A record shown alone has no text if the log no longer has the rules of its turn, or if the
+// record is not enough to find the values.
 
 import { letterCodec, messageOf } from '../../shared/codec/message-of.ts'
 import { roundKey } from '../../shared/contract/ids.ts'

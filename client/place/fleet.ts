@@ -2,8 +2,8 @@
 // keeps the newest format that every live process reads in force.
 // A data folder has one writer, which stores its schemas, so an older build stops before a record that it
 // cannot read.
-// JOIN-FLEET-1. A process that may not read the groups or write `policies` changes no format: an operator
-//     sets it with `weir fleet`.
+// A process that may not read the groups or write `policies` changes no format: an operator
+// sets it with `weir fleet`.
 
 import type { Logger } from 'pino'
 import type { FleetMember } from '../../shared/bus/fleet/fleet-members.ts'
@@ -115,7 +115,6 @@ async function changeFormat(
     log.info({ format: change.to }, 'another record format is in force now')
 }
 
-/** Keeps JOIN-FLEET-1. */
 async function ifAllowed<T>(work: () => Promise<T>, log: Logger): Promise<T | undefined> {
   try {
     return await work()

@@ -1,13 +1,13 @@
 // One of the processes that share a data folder. At any time one of them owns it and runs the
 // stages. The others are linked to the owner: they read the file, and the owner writes for them.
-// SHARED-FOLDER-1. The end of the owner, also by a kill, ends its links. Then each process tries the
-//     lock, and the first one is the next owner.
-// SHARED-FOLDER-2. A write is repeated until an owner has acknowledged it, for at most
-//     `limits.ownerAwaitedMs`. So a message goes under its id, and a decision counts once.
-// SHARED-FOLDER-3. A process that lacks an agent of the last owner tries after the others.
-// SHARED-FOLDER-4. If the stages of the owner fail, it leaves the folder to the others.
-// SHARED-FOLDER-5. An owner without agents, which only guards agents of other programs, leaves the
-//     folder to the first process that has agents.
+// The end of the owner, also by a kill, ends its links. Then each process tries the
+// lock, and the first one is the next owner.
+// A write is repeated until an owner has acknowledged it, for at most
+// `limits.ownerAwaitedMs`. So a message goes under its id, and a decision counts once.
+// A process that lacks an agent of the last owner tries after the others.
+// If the stages of the owner fail, it leaves the folder to the others.
+// An owner without agents, which only guards agents of other programs, leaves the
+// folder to the first process that has agents.
 
 import type { Agent } from '../../shared/agents/agents.ts'
 import type { OwnerLink } from '../../shared/bus/embedded/beside/link.ts'
@@ -76,11 +76,11 @@ export function createSharedFolder(options: SharedFolderOptions): SharedFolder {
       fail(error)
       void stop()
         .then(role.close, role.close)
-        .catch(() => {}) // keeps SHARED-FOLDER-4
+        .catch(() => {})
     },
     onOwnerEnded(besideEnds) {
       leaving = besideEnds
-      const othersMs = agents.size === 0 ? limits.guestsOwnAfterMs : 0 // keeps SHARED-FOLDER-5
+      const othersMs = agents.size === 0 ? limits.guestsOwnAfterMs : 0
       if (!closing.signal.aborted) taking = takeRole({ othersMs }).catch(fail)
     },
   })
@@ -130,7 +130,7 @@ export function createSharedFolder(options: SharedFolderOptions): SharedFolder {
   async function takeRole({ openMs, othersMs = 0 }: TakeOptions = {}): Promise<void> {
     const since = clock.monotonic()
     const lacks = role.lastOwner !== undefined && !includesAll(agents, role.lastOwner.agents)
-    const notBefore = since + (lacks ? limits.ownerSucceededMs : othersMs) // keeps SHARED-FOLDER-3
+    const notBefore = since + (lacks ? limits.ownerSucceededMs : othersMs)
     let refused: unknown
     let isPromised = false
     while (!closing.signal.aborted) {
@@ -153,7 +153,6 @@ export function createSharedFolder(options: SharedFolderOptions): SharedFolder {
     }
   }
 
-  /** Keeps SHARED-FOLDER-5. */
   function leave(): boolean {
     if (stages === 'here') throw guardsAlone(dataFolder)
     if (role.now.kind !== 'owner' || closing.signal.aborted) return true // stop closes them
@@ -164,7 +163,6 @@ export function createSharedFolder(options: SharedFolderOptions): SharedFolder {
     return true
   }
 
-  /** Keeps SHARED-FOLDER-2. */
   function patiently<T>(work: () => Promise<T>): Promise<T> {
     return untilReachable(closing.signal, () => {
       if (role.now.kind === 'none') throw nobody(dataFolder)
@@ -181,7 +179,7 @@ export function createSharedFolder(options: SharedFolderOptions): SharedFolder {
   }
 }
 
-/** Keeps SHARED-FOLDER-5. True also if the owner ends meanwhile. */
+/** True also if the owner ends meanwhile. */
 async function isLeft(
   { kind, settings }: SharedFolderOptions,
   { lastOwner }: FolderRole,

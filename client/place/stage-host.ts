@@ -1,7 +1,7 @@
 // The owner of a data folder, as other processes on that folder see it: it names its agents and
 // guards, and holds the contexts of their questions. It judges each request as hostile input.
-// STAGE-HOST-1. The context of a question is in memory only, until its process drops it or ends.
-// STAGE-HOST-2. A process is answered after the stages run: then the topics and guards are there.
+// The context of a question is in memory only, until its process drops it or ends.
+// A process is answered after the stages run: then the topics and guards are there.
 
 import type { Agents } from '../../shared/agents/agents.ts'
 import type { LinkHost } from '../../shared/bus/embedded/beside/owner-links.ts'
@@ -105,7 +105,7 @@ export function createStageHost(options: StageHostOptions): StageHost {
         case 'hello':
           visitor.pid = request.pid
           visitor.guards = request.guards
-          await serving // keeps STAGE-HOST-2
+          await serving
           return { pid: process.pid, topicPrefix, partitions, agents: factsOf(agents) }
         case 'state': {
           const beside = [...visitors.values()].filter(({ pid }) => pid !== 0)

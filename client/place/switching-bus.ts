@@ -1,5 +1,5 @@
 // One bus over the changes of a process's role: it reads and writes through the bus of the moment.
-// SWITCHING-1. A follower continues at its offset in the next bus, so it misses no record.
+// A follower continues at its offset in the next bus, so it misses no record.
 
 import { eraseIn } from '../../shared/bus/erase-in.ts'
 import type { Bus } from '../../shared/contract/bus.ts'

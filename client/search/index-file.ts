@@ -1,10 +1,10 @@
 // The SQLite file of the search index. It is a copy of the log: it can be removed at any time, and it is
 // made anew. Where it cannot be a file, it is in memory.
-// INDEX-FILE-1. Only the user of the process may read the file, as the log's own file.
-// INDEX-FILE-2. Records that the log keeps encrypted are never written to a file.
-// INDEX-FILE-3. A file of another version or of another log is emptied, and a damaged one is replaced.
-// INDEX-FILE-4. Only a file of this user, in a folder with this user's mark, is opened. A link is not
-//     followed. A database of another application is not changed.
+// Only the user of the process may read the file, as the log's own file.
+// Records that the log keeps encrypted are never written to a file.
+// A file of another version or of another log is emptied, and a damaged one is replaced.
+// Only a file of this user, in a folder with this user's mark, is opened. A link is not
+// followed. A database of another application is not changed.
 
 import { existsSync, lstatSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -108,8 +108,8 @@ type Place = Pick<Settings, 'dataFolder' | 'encryptionKeys' | 'encryptionCommand
 
 /**
  * The file of the index for a log of these settings. In memory if there is no such folder, if the folder
- * has no mark of this user (INDEX-FILE-4), or if this process has the keys of encrypted records
- * (INDEX-FILE-2). Then a file from the time before the encryption is removed.
+ * has no mark of this user, or if this process has the keys of encrypted records
+ *. Then a file from the time before the encryption is removed.
  */
 export function searchFileOf({ dataFolder, encryptionKeys, encryptionCommand }: Place): string {
   if (!existsSync(dataFolder) || !isOwnFolder(dataFolder)) return inMemory
@@ -138,7 +138,7 @@ export function openIndexFile(file: string, log: string): Database {
   return (file === inMemory ? undefined : opened(file, stamp)) ?? prepared(inMemory, stamp)
 }
 
-/** Undefined: it cannot be opened for writing, or INDEX-FILE-4 forbids it. */
+/** Undefined: it cannot be opened for writing, or this user may not open it. */
 function opened(file: string, stamp: string): Database | undefined {
   if (![file, ...besideOf(file)].every(isOwnFile)) return undefined
   for (const isLast of [false, true])
@@ -189,7 +189,7 @@ function isOf(db: Database, stamp: string): boolean {
   return db.prepare('SELECT stamp FROM about').get()?.stamp === stamp
 }
 
-/** Keeps INDEX-FILE-3. Other processes see the old tables or the new ones. */
+/** Other processes see the old tables or the new ones. */
 function emptied(db: Database, stamp: string): void {
   db.exec('BEGIN IMMEDIATE')
   if (isOf(db, stamp)) return db.exec('COMMIT') // another process was first

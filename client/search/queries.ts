@@ -1,6 +1,6 @@
 // The questions to the search index: a filter as SQL, and rows as summaries.
-// SEARCH-QUERIES-1. A filter becomes SQL here only, so every user of a filter finds the same turns. Its
-//     words are searched before (word-turns.ts).
+// A filter becomes SQL here only, so every user of a filter finds the same turns. Its
+// words are searched before (word-turns.ts).
 
 import type { DatabaseSync } from '../../shared/bus/sqlite.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'

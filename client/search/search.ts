@@ -1,8 +1,8 @@
 // Finds conversations and turns by a filter. Reads the log into the index, from the index's position on,
 // and asks the index.
-// SEARCH-1. A read ends at the end that the log had when it began, so a busy log does not hold it.
-// SEARCH-2. An index that may have missed a deletion, or that is of another log, is made anew.
-// SEARCH-3. Memory: the records of one transaction, bounded by their number and their bytes.
+// A read ends at the end that the log had when it began, so a busy log does not hold it.
+// An index that may have missed a deletion, or that is of another log, is made anew.
+// Memory: the records of one transaction, bounded by their number and their bytes.
 
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import { batchesOf } from '../../shared/bus/range.ts'
@@ -129,7 +129,7 @@ export function openSearch(
     }
   }
 
-  /** Keeps SEARCH-2: Kafka and the embedded bus keep the mark of a deletion for a day. */
+  /** Kafka and the embedded bus keep the mark of a deletion for a day. */
   function isOld(all: readonly Place[]): boolean {
     const { confirmed } = db.prepare('SELECT confirmed FROM about').get() ?? {}
     const isBegun = all.length > 0 && positionsIn(db).size > 0
@@ -191,7 +191,7 @@ export function openSearch(
     return log.bundle === undefined || !contextIn(id.conversation, log.bundle)(id.turn)
   }
 
-  /** Keeps TURN-INDEX-3. A bus without an index would copy the whole history for a list. */
+  /** A bus without an index would copy the whole history for a list. */
   async function shownOf(conversations: ReadonlySet<string>): Promise<ShownEntries> {
     const shown = new Map<string, HistoryEntry[]>()
     for (const id of conversations) shown.set(id, log.hasIndex ? await shownEntries(log, id) : [])
@@ -282,7 +282,7 @@ async function isSameLog(
   return true
 }
 
-/** The history of a conversation with hidden values, as its readers may see it (REDACTED-1). */
+/** The history of a conversation with hidden values, as its readers may see it. */
 async function shownEntries(
   { bus, topicPrefix, partitions }: ReadableLog,
   conversation: string,

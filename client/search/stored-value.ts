@@ -1,6 +1,6 @@
 // Values with maps and sets as JSON text, for the rows of the index. A prepared file cannot make its reader
 // run more than JSON.parse.
-// STORED-VALUE-1. Each list begins with its kind, so no value of a record can pass for a map or a set.
+// Each list begins with its kind, so no value of a record can pass for a map or a set.
 
 type Kind = 'list' | 'map' | 'set'
 

@@ -1,12 +1,12 @@
 // Folds records of the log into the search index: a row for each turn with its view, its values and
 // the words of its rounds.
-// TURN-INDEX-1. A batch and the position behind it are written in one transaction. Another process may
-//     write the same file: a batch of another position is dropped, and its reader continues at the new one.
-// TURN-INDEX-2. Each row follows from records alone, in any order, so an index made anew is equal.
-// TURN-INDEX-3. Values that the rules of an agent hide are never in the index: the words of such a
-//     conversation come from all of its entries together (REDACTED-1).
-// TURN-INDEX-4. A deleted entry of the history takes its words with it. A turn without records is
-//     deleted.
+// A batch and the position behind it are written in one transaction. Another process may
+// write the same file: a batch of another position is dropped, and its reader continues at the new one.
+// Each row follows from records alone, in any order, so an index made anew is equal.
+// Values that the rules of an agent hide are never in the index: the words of such a
+// conversation come from all of its entries together (REDACTED-1).
+// A deleted entry of the history takes its words with it. A turn without records is
+// deleted.
 
 import { createHash } from 'node:crypto'
 import type { DatabaseSync } from '../../shared/bus/sqlite.ts'
@@ -69,7 +69,7 @@ export function placeOf(topic: string, partition: number): string {
 export type TurnIndex = {
   /** The conversations of these records of the history that have hidden values. */
   hiddenIn(records: readonly StoredRecord[]): Set<string>
-  /** Keeps TURN-INDEX-1. False: another process has written this partition meanwhile. */
+  /** False: another process has written this partition meanwhile. */
   add(batch: Batch, shown: ShownEntries): boolean
 }
 
@@ -214,7 +214,7 @@ export function createTurnIndex(db: DatabaseSync): TurnIndex {
   }
 }
 
-/** Keeps TURN-INDEX-3: the words of a title with hidden values are not in the index. */
+/** The words of a title with hidden values are not in the index. */
 function addTitle(
   sql: IndexStatements,
   { key, value }: Pick<StoredRecord, 'key' | 'value'>,
@@ -230,7 +230,7 @@ function addTitle(
   setNameText(sql, id)
 }
 
-/** Keeps TURN-INDEX-3. The words of the title, and of the id of a fork, which may have no turn. */
+/** The words of the title, and of the id of a fork, which may have no turn. */
 function setNameText(sql: IndexStatements, id: number): void {
   const { name, title, hidden, words } = sql.names.get(id) ?? {}
   const texts = [
@@ -280,7 +280,6 @@ function addSettled(
   sql.settled.run(message.attempt, conversation(message.conversation), usdOf(message) ?? 0)
 }
 
-/** Keeps TURN-INDEX-3. */
 function showOnly(sql: IndexStatements, own: number, entries: readonly HistoryEntry[]): void {
   sql.hide.run(own)
   sql.removeQuestions.run(own)
@@ -326,7 +325,6 @@ function removeTurns(sql: IndexStatements, own: number, time: number): boolean {
   return Number(sql.removeEmpty.run(own).changes) > 0
 }
 
-/** Keeps TURN-INDEX-4. */
 function removeEntry(sql: IndexStatements, own: number, { turn, round }: RoundId): void {
   const id = sql.turn.get(own, turn)?.id
   if (id === undefined) return

@@ -1,7 +1,7 @@
 // The turns that have all words of a search. SQLite searches in the process with the stages, which wait
 // for it, and a short word can stand in every round of the log.
-// WORD-TURNS-1. Other work of the process runs between two words, and no word is searched after the
-//     deadline or after one that no turn has.
+// Other work of the process runs between two words, and no word is searched after the
+// deadline or after one that no turn has.
 
 import { randomUUID } from 'node:crypto'
 import { setImmediate as othersTurn } from 'node:timers/promises'

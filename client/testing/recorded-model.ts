@@ -1,8 +1,8 @@
 // Turns a real run into a fixture. The first run calls the provider and writes its answers to a file.
 // Every later run reads them from there, without a key and without a network.
-// RECORD-1. The file has no header of a request, so it has no key. Its bodies are those of the agent.
-// RECORD-2. An answer belongs to its request. A request that differs from the recorded one is
-//     refused with the first place that differs.
+// The file has no header of a request, so it has no key. Its bodies are those of the agent.
+// An answer belongs to its request. A request that differs from the recorded one is
+// refused with the first place that differs.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { httpFetch } from '../../services/llm-gateway/performer/wire/http-fetch.ts'

@@ -1,8 +1,8 @@
 // The module `weir-agents/testing`: a model that answers from a script, in this process and without a
 // network. Its requests and answers pass the real SDK, so a test sees the provider's view. Also a
 // recorder of real answers, guards without a pipeline, and a clock that a test moves.
-// SCRIPT-1. A request behind the last reply is refused and never repeated: no test passes by a reply
-//     that nobody wrote. `always` as the last reply answers every further request.
+// A request behind the last reply is refused and never repeated: no test passes by a reply
+// that nobody wrote. `always` as the last reply answers every further request.
 
 import { usageError } from '../../shared/lib/errors.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
@@ -133,7 +133,7 @@ function isLasting(reply: ScriptedReply | LastingReply): reply is LastingReply {
   return typeof reply === 'object' && reply.kind === 'always'
 }
 
-/** Keeps SCRIPT-1: Weir does not repeat a request after status 400. */
+/** Weir does not repeat a request after status 400. */
 function scriptIsOver(number: number, replies: number): Extract<Reply, { kind: 'failure' }> {
   const message = `the script has ${replies} replies, and this is request ${number}: add a reply to scriptedModel(...), or end it with always(...)`
   return { kind: 'failure', status: 400, message, headers: {} }

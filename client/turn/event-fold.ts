@@ -1,8 +1,8 @@
 // The records of a conversation as events. Pure: records in, events out.
-// EVENT-FOLD-1. The events are a function of the activity, in its order. Parts only bring text
-//     earlier: with or without them, the deltas of a round add up to the text of its response.
-// EVENT-FOLD-2. Parts are preliminary: a new attempt of a round voids its streamed text. A text
-//     without its beginning is skipped. No record gives its events twice.
+// The events are a function of the activity, in its order. Parts only bring text
+// earlier: with or without them, the deltas of a round add up to the text of its response.
+// Parts are preliminary: a new attempt of a round voids its streamed text. A text
+// without its beginning is skipped. No record gives its events twice.
 
 import {
   argumentsOf,
@@ -157,7 +157,7 @@ function createStream(placed: (body: TurnEventBody) => TurnEvent) {
       return reset
     },
 
-    /** Keeps EVENT-FOLD-1: the rest of the text, or all of it again. */
+    /** The rest of the text, or all of it again. */
     answer(message: MessageOf<'model-answered'>): TurnEvent[] {
       const { conversation, turn, round, attempt, text, textBytes } = message
       closed = { turn, round }

@@ -1,7 +1,7 @@
 // Continues the events of a conversation behind a position. Pure: the events from the beginning of
 // the turn go in, and those behind the position come out.
-// EVENT-RESUME-1. A text that was read up to the position continues there if its attempt is the same.
-//     Otherwise a text-reset voids it.
+// A text that was read up to the position continues there if its attempt is the same.
+// Otherwise a text-reset voids it.
 
 import type { Offset } from '../../shared/contract/bus.ts'
 import type { RoundId } from '../../shared/contract/ids.ts'

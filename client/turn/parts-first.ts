@@ -1,7 +1,7 @@
 // The order of two topics at a live reader: the parts of a response come before the activity that
 // reports it. Without this order, reasoning that is written together with a call arrives too late.
-// PARTS-FIRST-1. Held activity waits for the end of a stream that the reader follows. That end is in
-//     the log before the response is reported, so it comes.
+// Held activity waits for the end of a stream that the reader follows. That end is in
+// the log before the response is reported, so it comes.
 
 import type { Message } from '../../shared/contract/messages.ts'
 

@@ -1,8 +1,8 @@
 // The events of a turn, as programs, servers and the command line see them. docs/reference/events.md
 // describes each, and test/client/turn/turn-events.unit.test.ts holds the JSON of each kind.
-// TURN-EVENT-1. A version only gains kinds and fields. A change of a field's meaning is a new version.
-// TURN-EVENT-2. A call has `name`, `arguments` and `result` (the values), `rawArguments` and `rawResult`
-//     (the texts), in every event.
+// A version only gains kinds and fields. A change of a field's meaning is a new version.
+// A call has `name`, `arguments` and `result` (the values), `rawArguments` and `rawResult`
+// (the texts), in every event.
 
 import type { CallArguments, WithArguments } from '../../shared/contract/call/call-arguments.ts'
 import type { ConversationId, RoundId } from '../../shared/contract/ids.ts'

@@ -1,7 +1,7 @@
 // The activity of a conversation as the events of one turn. Pure: records in, events out.
-// TURN-EVENTS-1. Other turns give no events, except once that this turn waits for them.
-// TURN-EVENTS-2. turn-finished is the last event. If the turn was ended from outside, it waits for
-//     the calls that were running. The other events have the order of event-fold.ts.
+// Other turns give no events, except once that this turn waits for them.
+// turn-finished is the last event. If the turn was ended from outside, it waits for
+// the calls that were running. The other events have the order of event-fold.ts.
 
 import { callInTurn, type MessageId } from '../../shared/contract/ids.ts'
 import type { Part, TurnFinished } from '../../shared/contract/messages.ts'

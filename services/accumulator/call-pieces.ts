@@ -8,15 +8,15 @@
 // index. Servers omit each of the three, repeat each, or give several calls the same index or id.
 // Calls can be separated and spelled only once the whole stream has arrived.
 //
-// CALL-PIECES-1. A piece belongs to the call with its id, otherwise to the one with its index,
-//     otherwise to the last open one.
-// CALL-PIECES-2. Only a name begins a call beside a possible one: with another id or index, or once
-//     that one is whole. Without ids, the name may come alone, one piece earlier.
-// CALL-PIECES-3. The first id of a call stays.
-// CALL-PIECES-4. A piece of no call is kept: some call lacks it. A piece of several calls follows
-//     CALL-PIECES-1, and no other call then passes as one without arguments.
-// CALL-PIECES-5. In doubt, a call is not doubled. A call without arguments only announces the next
-//     call with its name, if that one has the same index or an id.
+// A piece belongs to the call with its id, otherwise to the one with its index,
+// otherwise to the last open one.
+// Only a name begins a call beside a possible one: with another id or index, or once
+// that one is whole. Without ids, the name may come alone, one piece earlier.
+// The first id of a call stays.
+// A piece of no call is kept: some call lacks it. A piece of several calls follows
+// CALL-PIECES-1, and no other call then passes as one without arguments.
+// In doubt, a call is not doubled. A call without arguments only announces the next
+// call with its name, if that one has the same index or an id.
 
 import { isPlaceholder } from '../../shared/contract/arguments/no-arguments.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -69,7 +69,7 @@ export type PiecedCalls = {
   calls: PiecedCall[]
   chunks: number
   newest: PiecedCall | undefined
-  /** A piece arrived that could belong to several calls (CALL-PIECES-4). */
+  /** A piece arrived that could belong to several calls. */
   isMixed: boolean
 }
 
@@ -148,7 +148,7 @@ function isSameStart({ index, name, begun }: PiecedCall, later: PiecedCall[]): b
   return next !== undefined && next.name === name && begun < next.begun
 }
 
-/** Pieces without an id and a name make no call (CALL-PIECES-4). */
+/** Pieces without an id and a name make no call. */
 export function hasBegun({ id, name }: PiecedCall): boolean {
   return id !== '' || name !== ''
 }
@@ -193,7 +193,7 @@ function isMixed(calls: PiecedCall[], { index, id, name, text }: Piece): boolean
 }
 
 /**
- * The call that a piece may continue (CALL-PIECES-1). First the call with its id and index, then
+ * The call that a piece may continue. First the call with its id and index, then
  * the only call with its id, then the call with its index.
  */
 function possibleCall(calls: PiecedCall[], { index, id, name }: Piece): PiecedCall | undefined {
@@ -212,7 +212,7 @@ function possibleCall(calls: PiecedCall[], { index, id, name }: Piece): PiecedCa
 }
 
 /**
- * Keeps CALL-PIECES-2. In doubt, a piece continues the call before. Joined arguments of two calls
+ * In doubt, a piece continues the call before. Joined arguments of two calls
  * are refused, and nothing runs twice.
  */
 function beginsAnother({ offered }: PiecedCalls, before: PiecedCall, piece: Piece): boolean {

@@ -4,12 +4,12 @@
 // repeated member, an escaped half of a surrogate pair. All of that is JSON. The validator decides
 // whether it may run.
 //
-// ACCUMULATOR-CALL-1. Nothing is invented (I1.1): no closed bracket, no removed garbage, no `{}`
-//     for missing bytes. A repair needs a whole text with one reading, and keeps the sent text.
-// ACCUMULATOR-CALL-2. In doubt, bytes are missing (R6). A call runs only if the response reported
-//     its end and no cut can touch the call. Only the last call of a response can be the cut one.
-// ACCUMULATOR-CALL-3. No arguments mean one thing in every spelling: the text is empty, and the
-//     repair keeps the sent text. The validator decides whether the tool may run without.
+// Nothing is invented (I1.1): no closed bracket, no removed garbage, no `{}`
+// for missing bytes. A repair needs a whole text with one reading, and keeps the sent text.
+// In doubt, bytes are missing (R6). A call runs only if the response reported
+// its end and no cut can touch the call. Only the last call of a response can be the cut one.
+// No arguments mean one thing in every spelling: the text is empty, and the
+// repair keeps the sent text. The validator decides whether the tool may run without.
 
 import { isPlaceholder } from '../../shared/contract/arguments/no-arguments.ts'
 import { limits } from '../../shared/contract/limits.ts'

@@ -1,12 +1,12 @@
 // The echo check's rule in doubt: a text holds a call if it has the call's words near each other
 // and in the call's order. So no gutter, frame, box or markup around a copy hides it.
 //
-// ECHO-WORDS-1. The name stands behind "call", "name" or the like, or before a bracket, and each
-//     argument's name before a mark. Data has neither: `{"path": "a", "mode": "read"}`.
-// ECHO-WORDS-2. Every argument counts. Its value follows its name with few other words between.
-//     All of them stand near the tool's name. Words far apart in a long text are no call.
-// ECHO-WORDS-3. A call without arguments needs its name and empty arguments under their usual keys.
-//     Its name alone may stand in any text.
+// The name stands behind "call", "name" or the like, or before a bracket, and each
+// argument's name before a mark. Data has neither: `{"path": "a", "mode": "read"}`.
+// Every argument counts. Its value follows its name with few other words between.
+// All of them stand near the tool's name. Words far apart in a long text are no call.
+// A call without arguments needs its name and empty arguments under their usual keys.
+// Its name alone may stand in any text.
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { argumentKeys, nameKeys } from './dialects/unrunnable.ts'

@@ -4,12 +4,12 @@
 // Does not own: which texts count as earlier texts (llm-gateway), the use of the result
 // (text-calls.ts).
 //
-// ECHO-1. Spelling does not matter: blanks, quotes, escapes, entities, fences, line numbers, the
-//     order of members, the shape of the call, a call inside of a JSON text.
-// ECHO-2. In doubt it is an echo: also one call of several, and a text with too much to search.
-// ECHO-3. The work is linear in the texts, and bounded over all of them.
-// ECHO-4. The call's words near each other are an echo too (echo-words.ts), but not those of another
-//     call of the tool that JSON spells whole.
+// Spelling does not matter: blanks, quotes, escapes, entities, fences, line numbers, the
+// order of members, the shape of the call, a call inside of a JSON text.
+// In doubt it is an echo: also one call of several, and a text with too much to search.
+// The work is linear in the texts, and bounded over all of them.
+// The call's words near each other are an echo too (echo-words.ts), but not those of another
+// call of the tool that JSON spells whole.
 
 import { canonical } from '../../shared/contract/arguments/compiled-schema.ts'
 import type { AnsweredText, EarlierText } from '../../shared/contract/call/echo-check.ts'
@@ -168,7 +168,7 @@ function isSought(written: WrittenCall, { offered, names, calls }: Sought): bool
 
 type Found = { from: number; to: number; value: unknown }
 
-/** The outermost objects of the text. Undefined: too much to search (keeps ECHO-2). */
+/** The outermost objects of the text. Undefined: too much to search. */
 function objectsIn(text: string, { work }: Sought): Found[] | undefined {
   const objects: Found[] = []
   const restMax = 7 * text.length + 1_000_000
@@ -185,7 +185,7 @@ function objectsIn(text: string, { work }: Sought): Found[] | undefined {
   return objects
 }
 
-/** Other calls of the tools lose their names (keeps ECHO-4). */
+/** Other calls of the tools lose their names. */
 function withoutOtherCalls(text: string, objects: Found[], { names }: Sought): string {
   const pieces: string[] = []
   let copied = 0

@@ -8,12 +8,12 @@
 //
 // ACC-1. Only model-finished decides, and it names the attempt. Two owners may stream two attempts
 //     at once. Two attempts never mix.
-// ACC-2. The parts 0 to parts - 1, of which model-finished may carry the last, are folded in order, each
-//     once. If one is missing, the answer is a failure: a call without its last bytes can look complete.
-// ACC-3. Arguments come from one source, the best that was sent (call.ts). Sources are
-//     never joined (I1.1, I5.1), and a repair keeps the value (ACCUMULATOR-CALL-1).
-// ACC-4. The bytes of a round's attempts are bounded together (R7). Over the bound, attempts are
-//     dropped, the longest silent one first. One that is over the bound alone is dropped too.
+// The parts 0 to parts - 1, of which model-finished may carry the last, are folded in order, each
+// once. If one is missing, the answer is a failure: a call without its last bytes can look complete.
+// Arguments come from one source, the best that was sent (call.ts). Sources are
+// never joined (I1.1, I5.1), and a repair keeps the value (ACCUMULATOR-CALL-1).
+// The bytes of a round's attempts are bounded together (R7). Over the bound, attempts are
+// dropped, the longest silent one first. One that is over the bound alone is dropped too.
 
 import { partWeight } from '../../shared/contract/call/part-weight.ts'
 import { roundKey } from '../../shared/contract/ids.ts'
@@ -36,7 +36,7 @@ export type OpenRound = {
   /** Names of all tools that the request offered. */
   offered: string[]
   expiresAt: Milliseconds
-  /** The weight of all kept parts together (ACC-4). */
+  /** The weight of all kept parts together. */
   bytes: number
   /** Ordered by newest part: the attempt that is silent for longest comes first. */
   attempts: Map<string, Attempt>
@@ -112,7 +112,7 @@ function keep(open: OpenRound, part: Part): void {
 }
 
 /**
- * Keeps ACC-4. A failed attempt must leave room for its retry. An attempt that lost parts can never
+ * A failed attempt must leave room for its retry. An attempt that lost parts can never
  * be folded, so all its parts are dropped.
  */
 function dropAttempt(
@@ -154,7 +154,7 @@ function answer(
   return withTextCalls(foldResponse(parts, finished, open.offered), finished, open.offered)
 }
 
-/** The parts 0 to parts - 1 in order, or the reason why there is no answer (ACC-2). */
+/** The parts 0 to parts - 1 in order, or the reason why there is no answer. */
 function partsOf(
   open: OpenRound,
   { attempt, parts: count, rest }: ModelFinished,

@@ -181,7 +181,7 @@ function addToCall(
 
 /**
  * All calls in the order in which they began. No format has both kinds. If a piece belongs to no
- * call, some call lacks it (CALL-PIECES-4).
+ * call, some call lacks it.
  */
 function streamedCalls(stream: Stream): StreamedCall[] {
   const { pieced, calls } = stream

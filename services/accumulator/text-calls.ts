@@ -3,16 +3,16 @@
 // Does not own: recognizing a call in text (dialects/), the setting and the echo check
 // (llm-gateway), how often the model learns of a call that did not run (loop-detector).
 //
-// TEXT-CALLS-1. A recovered call needs a response that ended properly and has no native call. A
-//     refusal is text.
-// TEXT-CALLS-2. A text that may be cut and is built like calls gets a fault. As a reply it would be
-//     noise, and the model would wait for a result.
-// TEXT-CALLS-3. Only visible text counts. Reasoning, even in tags before the text, and texts of
-//     tools or users are never searched.
-// TEXT-CALLS-4. Recovered calls replace their text, and words that their frame addresses to the user
-//     stay. A text that cannot run stays, with the reason.
-// TEXT-CALLS-5. A readable call runs only if the agent runs text and no earlier message or result
-//     holds it. Otherwise the text is held: it stays, with the reason.
+// A recovered call needs a response that ended properly and has no native call. A
+// refusal is text.
+// A text that may be cut and is built like calls gets a fault. As a reply it would be
+// noise, and the model would wait for a result.
+// Only visible text counts. Reasoning, even in tags before the text, and texts of
+// tools or users are never searched.
+// Recovered calls replace their text, and words that their frame addresses to the user
+// stay. A text that cannot run stays, with the reason.
+// A readable call runs only if the agent runs text and no earlier message or result
+// holds it. Otherwise the text is held: it stays, with the reason.
 
 import type {
   Call,

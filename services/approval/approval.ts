@@ -3,14 +3,14 @@
 // Owns: the call's id, the effect of a decision and its texts. Does not own: which calls wait
 // (rules.ts), the other calls of the round (approval-round.ts).
 //
-// APPROVAL-1. An approval is for one call with exactly its bytes and its program. Its hash covers
-//     the tool, the argument text and the program, its id covers that hash and the call's place.
-// APPROVAL-2. The first decision counts. A later one changes nothing, and its answer names the
-//     first decision, its time and its author.
-// APPROVAL-3. At or after `expiresAt` the call is denied. A later record changes nothing, also an
-//     approval in the same millisecond.
-// APPROVAL-4. A question is accepted only with values that fit its schema (INPUT-QUESTION-1). Other
-//     values decide nothing.
+// An approval is for one call with exactly its bytes and its program. Its hash covers
+// the tool, the argument text and the program, its id covers that hash and the call's place.
+// The first decision counts. A later one changes nothing, and its answer names the
+// first decision, its time and its author.
+// At or after `expiresAt` the call is denied. A later record changes nothing, also an
+// approval in the same millisecond.
+// A question is accepted only with values that fit its schema (INPUT-QUESTION-1). Other
+// values decide nothing.
 
 import { createHash } from 'node:crypto'
 import { valuesFor } from '../../shared/contract/call/input-question.ts'

@@ -7,16 +7,16 @@
 // Does not own: whether the round still waits (executor, which reads the verdict like any guard's),
 // the right to decide (access to the inbox), the command line.
 //
-// APPROVAL-REDUCER-1. Only the order of the inbox decides: the first fitting decision before the
-//     call expires counts (keeps APPROVAL-3).
-// APPROVAL-REDUCER-2. A round gets one verdict on all its calls, when the last call is decided. It
-//     gets none if the executor waits no longer.
-// APPROVAL-REDUCER-3. The rules come with the round, in its policy. A call whose rules cannot be
-//     read does not run (R6).
-// APPROVAL-REDUCER-4. An approval expires before the executor stops waiting. So the model reads
-//     that nobody allowed, not that a guard was silent.
-// APPROVAL-REDUCER-5. Each decision, and the lack of one, leaves one audit-decided with the question.
-//     It comes last, so the ids of the other records are those of an earlier Weir (R3).
+// Only the order of the inbox decides: the first fitting decision before the
+// call expires counts (keeps APPROVAL-3).
+// A round gets one verdict on all its calls, when the last call is decided. It
+// gets none if the executor waits no longer.
+// The rules come with the round, in its policy. A call whose rules cannot be
+// read does not run (R6).
+// An approval expires before the executor stops waiting. So the model reads
+// that nobody allowed, not that a guard was silent.
+// Each decision, and the lack of one, leaves one audit-decided with the question.
+// It comes last, so the ids of the other records are those of an earlier Weir (R3).
 
 import { approvalGuard } from '../../shared/contract/guard/approval-guard.ts'
 import { inputKey } from '../../shared/contract/ids.ts'
@@ -108,8 +108,7 @@ function onAsked(round: ApprovalRound): Reaction<ApprovalRound> {
 }
 
 /**
- * `changed`: the newly decided calls. The round closes with the last decision (keeps
- * APPROVAL-REDUCER-2).
+ * `changed`: the newly decided calls. The round closes with the last decision.
  */
 function emitDecisions(
   round: ApprovalRound,

@@ -1,10 +1,10 @@
 // The rules that name the calls which wait for a person. An operator writes the rules. A model
 // writes the arguments, and nothing in them is trusted.
 //
-// APPROVAL-RULES-1. A call waits if any rule matches. A rule that cannot be evaluated on a call's
-//     arguments matches it (R6).
-// APPROVAL-RULES-2. Schemas and patterns have the bounds of tool schemas (compiled-schema.ts). A
-//     rule's schema is also strict: an unknown keyword is a mistake of the operator.
+// A call waits if any rule matches. A rule that cannot be evaluated on a call's
+// arguments matches it (R6).
+// Schemas and patterns have the bounds of tool schemas (compiled-schema.ts). A
+// rule's schema is also strict: an unknown keyword is a mistake of the operator.
 
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
@@ -149,7 +149,7 @@ function schemaMatcher(schema: JsonObject, where: string): (args: JsonObject) =>
   const compiled = compiledSchema(JSON.stringify(schema))
   if (compiled.kind === 'unusable')
     throw invalid(where, `its JSON Schema cannot be used: ${compiled.reason}`)
-  // in doubt it matches (keeps APPROVAL-RULES-1)
+  // in doubt it matches
   return (args) => compiled.judge(args).kind !== 'invalid'
 }
 

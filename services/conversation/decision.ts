@@ -1,6 +1,6 @@
 // The decision: the effect of a finished round on its open turn. The first case that fits applies.
 //
-// CONVERSATION-DECISION-1. After a cap on rounds there is at most one more request (I3).
+// After a cap on rounds there is at most one more request (I3).
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { Cap, Response, RoundOutcome } from '../../shared/contract/messages.ts'

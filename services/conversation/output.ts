@@ -1,6 +1,6 @@
 // The output of a turn: a reply that is JSON and fits the schema of its message. Judged like the
 // arguments of a call, by the same compiled schemas.
-// CONVERSATION-OUTPUT-1. The reply is the judged text. A fence around it is no part of it.
+// The reply is the judged text. A fence around it is no part of it.
 
 import { compiledSchema, type Judgement } from '../../shared/contract/arguments/compiled-schema.ts'
 import { schemaFault } from '../../shared/contract/arguments/schema-fault.ts'

@@ -12,10 +12,10 @@
 //     log, or a cancel removes it from the queue. A known message id changes nothing.
 // CONV-2. A unit ends or begins anew only by a `carried` that counts. It counts if the unit is not
 //     open, or has no other record after the one that led to it. See `carry`.
-// CONV-3. No turn is without caps (I3): each request has its deadline and the calls left. A text of
-//     an intervention or a cap is in the very next request, or the turn ends.
-// CONV-4. A turn that ends early is answered at once. The next one waits for the outstanding round,
-//     at most until it is certainly over. Only the outcome of that round counts.
+// No turn is without caps (I3): each request has its deadline and the calls left. A text of
+// an intervention or a cap is in the very next request, or the turn ends.
+// A turn that ends early is answered at once. The next one waits for the outstanding round,
+// at most until it is certainly over. Only the outcome of that round counts.
 // CONV-5. Each requested round has one entry in the history, written before anything that follows
 //     from it.
 
@@ -76,7 +76,7 @@ import {
 
 export type Conversation = CarriedState & (Open | Waiting | Carrying | Idle)
 type Open = { phase: 'open'; turn: Turn }
-/** The user has the reply. The outstanding round still runs (CONV-4). */
+/** The user has the reply. The outstanding round still runs. */
 type Waiting = { phase: 'waiting'; outstanding: Outstanding; until: Milliseconds }
 /** A `carried` is in flight (CONV-2). */
 type Carrying = { phase: 'carrying' }
@@ -271,7 +271,7 @@ function roundOf(state: Open | Waiting): Outstanding {
 
 /**
  * `turn` null: a stage failed on a record without a turn. That ends the open turn, but never
- * shortens a wait (CONV-4).
+ * shortens a wait.
  */
 function isTurnOf(
   state: Conversation,
@@ -325,7 +325,7 @@ function onOutcome(
 
 /**
  * Ends the turn before its round is over. The user is answered, the round is cancelled, and the
- * unit waits for it (CONV-4).
+ * unit waits for it.
  */
 function endEarly(
   place: Place,

@@ -3,12 +3,12 @@
 // client gets the reason at once (R6, R8). Caps above the hard ceilings are no reason: they are lowered
 // (allowance.ts). The queue and the ids that reveal a repeat by a client are bounded (R7).
 //
-// CONVERSATION-TURN-1. Neither the state nor the records of a round grow with the turn or the
-//     conversation. The texts are in the history.
-// CONVERSATION-QUEUE-1. A client reads exactly one turn-finished for each accepted message, also
-//     after its removal from the queue.
-// CONVERSATION-QUEUE-2. A refused id is not remembered, so a client can send it again. Each refusal
-//     has its own turn-finished.
+// Neither the state nor the records of a round grow with the turn or the
+// conversation. The texts are in the history.
+// A client reads exactly one turn-finished for each accepted message, also
+// after its removal from the queue.
+// A refused id is not remembered, so a client can send it again. Each refusal
+// has its own turn-finished.
 
 import { toolRef } from '../../shared/agents/agents.ts'
 import { compiledSchema } from '../../shared/contract/arguments/compiled-schema.ts'

@@ -1,6 +1,6 @@
 // The evidence after a person's decision: the end of each such call. Part of the reducer.
-// EXECUTOR-AUDIT-1. A call that a person may have decided has one record, when its round ends. The
-//     verdict on a guest's call does not tell a permission from the lack of a rule.
+// A call that a person may have decided has one record, when its round ends. The
+// verdict on a guest's call does not tell a permission from the lack of a rule.
 
 import type { Output } from '../../shared/contract/stage.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'

@@ -10,16 +10,16 @@
 // (verdict-relay.ts), judging calls and results (guards, loop-detector), the stops of an operator
 // (stops.ts).
 //
-// EXEC-1. The log is the lock (R4): the first claim of a ready call wins, and only an outcome of
-//     that claim (try, owner) is its outcome.
-// EXEC-2. A call is done once, and a round leaves as one record when all its calls are done (R5).
-//     Its results never deny a try that may have run (RESULTS-1).
-// EXEC-3. No cancel and no deadline of the round skips a claimed call: its owner may be starting it
-//     now. Its outcome or its deadline decides. A cancelled call of a client has an unknown outcome.
-// EXEC-4. Nothing becomes ready, and no claim is accepted, at or after the round's expiresAt (R6).
-//     Time is append time (R2).
-// EXEC-5. A cancel can overtake its round, so it is remembered until the turn expires. Each round
-//     arrives before then; one that waits for slow guards may run longer.
+// The log is the lock (R4): the first claim of a ready call wins, and only an outcome of
+// that claim (try, owner) is its outcome.
+// A call is done once, and a round leaves as one record when all its calls are done (R5).
+// Its results never deny a try that may have run (RESULTS-1).
+// No cancel and no deadline of the round skips a claimed call: its owner may be starting it
+// now. Its outcome or its deadline decides. A cancelled call of a client has an unknown outcome.
+// Nothing becomes ready, and no claim is accepted, at or after the round's expiresAt (R6).
+// Time is append time (R2).
+// A cancel can overtake its round, so it is remembered until the turn expires. Each round
+// arrives before then; one that waits for slow guards may run longer.
 
 import {
   type CallEnding,
@@ -224,7 +224,7 @@ function onCleared(turn: Turn, message: RoundCleared, time: Milliseconds): React
     message.declarations.map((declaration) => [declaration.name, declaration]),
   )
   const records: Output[] = []
-  const isLate = time >= message.expiresAt // even if it is extended (keeps EXEC-5)
+  const isLate = time >= message.expiresAt // even if it is extended
   for (const call of calls) {
     const ridesAlong = decided.get(call.ordinal)
     const start =
@@ -281,7 +281,7 @@ function inRound(
   return reportFinishedRounds(turn, apply(turn, round), time)
 }
 
-/** Applies a record to the claim that it names, if that is in force (keeps EXEC-1). */
+/** Applies a record to the claim that it names, if that is in force. */
 function ofClaim(
   turn: Turn | undefined,
   message: Pick<TryId, 'round' | 'ordinal' | 'try'> & { owner: string },
@@ -329,7 +329,7 @@ function onClaim(turn: Turn | undefined, message: Claim, time: Milliseconds): Re
 function applyOutcome(claim: ClaimInForce, outcome: Outcome, time: Milliseconds): Output[] {
   const { turn, round, open, phase } = claim
   if (outcome.result !== null) {
-    // The owner of this try knows only this try; keeps RESULTS-1.
+    // The owner of this try knows only this try;.
     const isDenied = phase.lapsed && promisesNeverRan(outcome.result.status)
     return [finishCall(turn, round, open, isDenied ? refusedAgain : outcome.result)]
   }

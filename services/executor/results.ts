@@ -1,7 +1,7 @@
 // The results that Weir itself gives to a call, as text for the model, and the bounds of every
 // result.
-// RESULTS-1. `skipped` and `denied` mean that no try ever ran (R5). After a lapsed try, which may
-//     have run, the result is unknown at best.
+// `skipped` and `denied` mean that no try ever ran (R5). After a lapsed try, which may
+// have run, the result is unknown at best.
 
 import {
   type CallEnding,
@@ -16,7 +16,7 @@ import { cutNote, earlierTry } from '../../shared/model-texts/endings.ts'
 
 /**
  * The end of a call without a claim. Skipped, unless an earlier try lapsed: that one may have run
- * (RESULTS-1).
+ *.
  */
 export function notRun(why: WhyNotRun, lapsed: boolean): CallEnding {
   if (lapsed) {

@@ -1,7 +1,7 @@
 // The effect of an operator's stop on the calls of a round. Part of the reducer.
 // EXECUTOR-STOPS-1. A call that waits or is ready never starts. A claimed one may be starting now:
-//     at `drain` its outcome decides, at `now` it is stopped as by a cancel (EXEC-3).
-// EXECUTOR-STOPS-2. A stop is a record, so a fold gives the same without the table of stops (R2).
+//     at `drain` its outcome decides, at `now` it is stopped as by a cancel.
+// A stop is a record, so a fold gives the same without the table of stops (R2).
 
 import type { CallsStopped } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'

@@ -2,14 +2,14 @@
 // arguments in their histories and keep the ids of calls. A live answer has the model's own words.
 // test/models/guests_rewrites.py has a counterexample for each of the first three rules.
 //
-// ROUND-IDENTITY-1. A round of a history is the known round with its words. Otherwise it is the one
-//     known round with its call ids.
-// ROUND-IDENTITY-2. Ids in two rounds of the history or the turn identify none. Neither do ids at a
-//     place with two requests, nor those of a round before a message of the user: ids may be fixed.
-// ROUND-IDENTITY-3. A live answer is a round from a history only at the same place, because its own
-//     record may come later.
-// ROUND-IDENTITY-4. A request with the rounds of the former request and one more shows the outstanding
-//     answer to the former one, if the words or the call ids are the same.
+// A round of a history is the known round with its words. Otherwise it is the one
+// known round with its call ids.
+// Ids in two rounds of the history or the turn identify none. Neither do ids at a
+// place with two requests, nor those of a round before a message of the user: ids may be fixed.
+// A live answer is a round from a history only at the same place, because its own
+// record may come later.
+// A request with the rounds of the former request and one more shows the outstanding
+// answer to the former one, if the words or the call ids are the same.
 // Only fronts that hide rounds need the last rule: their live answers count on where their history
 // does not.
 
@@ -111,7 +111,7 @@ export function recogniseShown(
   }
 }
 
-/** Whether a request shows the answer to the one before it (ROUND-IDENTITY-4). */
+/** Whether a request shows the answer to the one before it. */
 export function showsAnswer(
   { keys: before, isRepeated }: AskedRequest,
   answer: string,
@@ -153,7 +153,7 @@ export function noteKnown({ twins }: Identities, key: string): void {
   twins.set(ids, twins.has(ids) ? undefined : key)
 }
 
-/** A message of the user came after all known rounds (ROUND-IDENTITY-2). */
+/** A message of the user came after all known rounds. */
 export function noteUserMessage({ twins }: Identities): void {
   for (const ids of twins.keys()) twins.set(ids, undefined)
 }

@@ -17,8 +17,8 @@
 //     (G3). Only a request opens an ended turn again. No action ends a turn (G7).
 // GUEST-4. A unit ends or begins anew only by a `guest-carried` that counts: no record came after
 //     the one that led to it, or the unit is not open (G10). One is in flight at a time.
-// GUEST-5. A round whose guest has gone on waits for no result (G6), so none stays outstanding. The
-//     first request after a message of the user shows the last results of the turn before.
+// A round whose guest has gone on waits for no result (G6), so none stays outstanding. The
+// first request after a message of the user shows the last results of the turn before.
 
 import { conversationIdFault } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -347,7 +347,7 @@ function onRound(step: Step, message: GuestRound): boolean {
     return false
   }
   if (turn.outstanding !== undefined) {
-    records.push(...goOn(place, turn)) // keeps GUEST-5
+    records.push(...goOn(place, turn))
     return true
   }
   records.push(...propose(place, turn, message))
@@ -409,7 +409,7 @@ function onResults(step: Step, received: GuestResults, message: GuestResults): b
   }
   const unknown = keys.filter((key) => !turn.known.has(key))
   if (outstanding !== undefined && (!isRequest || keys.includes(outstanding.key))) {
-    records.push(...goOn(place, turn)) // keeps GUEST-5
+    records.push(...goOn(place, turn))
     if (!isRequest || unknown.length === 0) return true
   }
   const over = message.blocking ? overOf(turn.over, counted) : []
@@ -512,7 +512,7 @@ function leaveTurn(step: Step, message: FrontReport): boolean {
     const before = message.type === 'guest-results' ? shownBefore(turn, message) : undefined
     if (before !== undefined)
       takeResults(step, turn, { shown: keysOf(step.state, before), message: before })
-    step.records.push(...goOn(step.place, turn)) // keeps GUEST-5
+    step.records.push(...goOn(step.place, turn))
     return true
   }
   end(step, turn, endingOf(turn, endingReasons.byNextTurn))

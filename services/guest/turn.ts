@@ -1,10 +1,10 @@
 // A guest's turn: its state while it is open and after it is over, its rounds, and their calls.
 //
-// GUEST-TURN-1. The state does not grow with the texts of a turn. It keeps the keys of rounds, and
-//     the advice of the newest round that is over.
+// The state does not grow with the texts of a turn. It keeps the keys of rounds, and
+// the advice of the newest round that is over.
 // GUEST-TURN-2. A result counts for the round that it names, and the first one of a call counts.
-// GUEST-TURN-3. The first claim of a call without a result counts. Only its owner may give the verdict,
-//     also in a later answer and after the round (R4).
+// The first claim of a call without a result counts. Only its owner may give the verdict,
+// also in a later answer and after the round (R4).
 
 import { policyOf } from '../../shared/agents/policy/policy.ts'
 import {
@@ -266,7 +266,7 @@ export function propose({ conversation }: Place, turn: OpenTurn, message: GuestR
 
 /**
  * The key under which a request shows the outstanding round as the answer to the request before it
- * (ROUND-IDENTITY-4). Undefined: it does not.
+ *. Undefined: it does not.
  */
 export function shownAnswer(
   { outstanding, hidden, identities, known }: OpenTurn,
@@ -341,7 +341,7 @@ function callsLeftOf(
   return Math.max(0, caps.calls - used.calls)
 }
 
-/** Answers a claim with the calls whose verdict its front may give (GUEST-TURN-3). */
+/** Answers a claim with the calls whose verdict its front may give. */
 export function claimed(turn: OpenTurn | undefined, { type: _, ...claim }: GuestClaim): Output {
   const ordinals = turn?.turn === claim.turn ? claimedIn(turn, claim) : []
   return { to: 'activity', message: { type: 'guest-claimed', ...claim, ordinals } }

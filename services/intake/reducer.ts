@@ -12,10 +12,10 @@
 // Whether a result counts (executor).
 // Whether the pieces of a content make its hash, and whether the origins of a fork are there (llm-gateway).
 //
-// INTAKE-1. Stateless. The copy has the id of its message in client-messages, so a message that is
-//     copied twice is applied once (R3), in the order of the client's writes.
-// INTAKE-2. A piece that no content can have is dropped, so nothing of it stays in the history. So are
-//     a title that is too long and a fork with impossible origins, such as those of another tenant.
+// Stateless. The copy has the id of its message in client-messages, so a message that is
+// copied twice is applied once (R3), in the order of the client's writes.
+// A piece that no content can have is dropped, so nothing of it stays in the history. So are
+// a title that is too long and a fork with impossible origins, such as those of another tenant.
 
 import { isPossiblePiece } from '../../shared/contract/call/contents.ts'
 import { isPossibleFork } from '../../shared/contract/history/fork.ts'

@@ -6,14 +6,14 @@
 // Does not own: calling the provider (performer.ts), folding an answer's parts (accumulator), the
 // turn's caps (conversation).
 //
-// GATE-1. A round writes model-opened when it opens and model-finished when it closes, once each:
-//     the accumulator's unit lives exactly between.
-// GATE-2. The first attempt-finished while the round is open is the answer, from any owner. Parts
-//     play no role here, so two attempts cannot mix.
-// GATE-3. Only attempt-failed counts as a try, and each attempt once. An attempt without an end
-//     costs nothing: its owner is gone, and the next owner starts another at once.
-// GATE-4. Nothing starts at or after expiresAt. A cancel that comes before its round is remembered
-//     until then; otherwise the round would run afterwards.
+// A round writes model-opened when it opens and model-finished when it closes, once each:
+// the accumulator's unit lives exactly between.
+// The first attempt-finished while the round is open is the answer, from any owner. Parts
+// play no role here, so two attempts cannot mix.
+// Only attempt-failed counts as a try, and each attempt once. An attempt without an end
+// costs nothing: its owner is gone, and the next owner starts another at once.
+// Nothing starts at or after expiresAt. A cancel that comes before its round is remembered
+// until then; otherwise the round would run afterwards.
 // GATE-5. A refused history is rebuilt once, refused reasoning answered once, a forbidden call made
 //     plain text once, a full context shortened some times, beyond the tries (I5.4). Then it ends.
 
@@ -64,7 +64,7 @@ export type OpenRound = {
   shortened: number
 }
 
-/** A cancel without its round (GATE-4). */
+/** A cancel without its round. */
 export type CancelledRound = { phase: 'cancelled'; expiresAt: Milliseconds }
 
 export type Round = OpenRound | CancelledRound

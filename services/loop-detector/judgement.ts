@@ -1,12 +1,12 @@
 // The judgement of a finished round: its news, the finding of each rule, and the one intervention
 // that results.
 //
-// LOOP-DETECTOR-JUDGEMENT-1. Each rule reads each round once, in order, and has its own memory. The
-//     weightiest finding is the intervention.
-// LOOP-DETECTOR-JUDGEMENT-2. A text-only round that an intervention required ends the turn if it
-//     brings no visible text, for any rule.
-// LOOP-DETECTOR-JUDGEMENT-3. A rule in shadow adds nothing to the intervention. Its own
-//     intervention is reported beside it (shadow.ts).
+// Each rule reads each round once, in order, and has its own memory. The
+// weightiest finding is the intervention.
+// A text-only round that an intervention required ends the turn if it
+// brings no visible text, for any rule.
+// A rule in shadow adds nothing to the intervention. Its own
+// intervention is reported beside it (shadow.ts).
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { Denial, Intervention, Policy, RoundChecked } from '../../shared/contract/messages.ts'
@@ -15,6 +15,7 @@ import type { RoundEvidence } from './evidence/call-evidence.ts'
 import { printOf } from './evidence/evidence.ts'
 import { stepDown, weightiest } from './ladder.ts'
 import { isPointed, onKnownPlace, type Place } from './meaning/place-on-screen.ts'
+import { spokenBy } from './meaning/question.ts'
 import { emptyNovelty, type Novelty, newsOf } from './novelty/novelty.ts'
 import type { Finding, JudgedRound, Rule } from './rule.ts'
 import { schemaFailure, sharpened } from './rules/schema-failure.ts'
@@ -60,7 +61,8 @@ export function judge(memory: LoopMemory, evidence: RoundEvidence, policy: Polic
     calls = calls.map((call) => onKnownPlace(memory.places, call))
     print = printOf(calls)
   }
-  const round: JudgedRound = { ...evidence, calls, print, news: newsOf(memory.novelty, calls) }
+  const news = newsOf(memory.novelty, calls)
+  const round: JudgedRound = { ...evidence, calls, print, news, spoken: calls.map(spokenBy) }
   const { textOnlyCause, shadows } = memory
   const findings: Intervention[] = []
   const shadowed: Intervention[] = []

@@ -1,10 +1,10 @@
 // The ladder: the consequences of a streak that goes on. First a nudge, then one round without
 // tools, then the end of the turn.
 //
-// LADDER-1. Each streak climbs independently: one step for each matching round from its threshold
-//     on. A rule may ask for more rounds, or for a repeated call, before the next step.
-// LADDER-2. No streak steps down. Real progress ends a streak and its action, and a new turn ends
-//     all. A rule that leaves shadow starts at the bottom and keeps its counts.
+// Each streak climbs independently: one step for each matching round from its threshold
+// on. A rule may ask for more rounds, or for a repeated call, before the next step.
+// No streak steps down. Real progress ends a streak and its action, and a new turn ends
+// all. A rule that leaves shadow starts at the bottom and keeps its counts.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { EvidenceRef, InterventionAction } from '../../shared/contract/messages.ts'

@@ -7,16 +7,16 @@
 // Does not own: checking a call against its schema (validator), running it (executor), the caps and
 // the reaction to an intervention (conversation).
 //
-// LOOP-1. One round of a turn is outstanding at a time. A round is cleared at most once, and one
-//     round-outcome with a result for each call answers it (R5).
-// LOOP-2. After a cancel, and at or after expiresAt, nothing is cleared (R6). A cancel can overtake
-//     its round, so it is remembered until the turn expires.
-// LOOP-3. An outstanding round keeps its response and its real results, through a cancel too, until
-//     the executor reports it or certainly cannot any more.
-// LOOP-4. An intervention is in the round's own outcome, so it is in the very next request. A round
-//     that cannot have one is not judged. A rule in shadow reports to activity only.
-// LOOP-5. A round that waits for slow guards extends its turn by their deadline, up to
-//     limits.turnExtensionMsMax for a turn. The conversation reads that before anything else.
+// One round of a turn is outstanding at a time. A round is cleared at most once, and one
+// round-outcome with a result for each call answers it (R5).
+// After a cancel, and at or after expiresAt, nothing is cleared (R6). A cancel can overtake
+// its round, so it is remembered until the turn expires.
+// An outstanding round keeps its response and its real results, through a cancel too, until
+// the executor reports it or certainly cannot any more.
+// An intervention is in the round's own outcome, so it is in the very next request. A round
+// that cannot have one is not judged. A rule in shadow reports to activity only.
+// A round that waits for slow guards extends its turn by their deadline, up to
+// limits.turnExtensionMsMax for a turn. The conversation reads that before anything else.
 
 import {
   noResultInTime,

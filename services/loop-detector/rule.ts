@@ -11,9 +11,11 @@ import type {
 } from '../../shared/contract/messages.ts'
 import type { ThresholdKey } from '../../shared/contract/thresholds.ts'
 import type { RoundEvidence } from './evidence/call-evidence.ts'
+import type { Spoken } from './meaning/question.ts'
 import type { News } from './novelty/novelty.ts'
 
-export type JudgedRound = RoundEvidence & { news: News }
+/** `spoken`: the words of each call for its reader. */
+export type JudgedRound = RoundEvidence & { news: News; spoken: Spoken[] }
 
 /** The category of an intervention, as labels of scenarios and `weir judge` name it. */
 export type RuleKind = 'tool_loop' | 'empty_cap' | 'monologue' | 'content_loop'

@@ -1,11 +1,11 @@
 // Rules in shadow: they judge as usual. Their interventions are reported, not applied.
 //
-// SHADOW-1. A rule in shadow reports only the actions it would reach in this turn. After its round
-//     without tools only the end can follow, and nothing after that.
-// SHADOW-2. It hides no other rule, and no other rule hides it. Each has its own memory, actions and
-//     reports.
-// SHADOW-3. A rule that enforces again starts each streak at the bottom, because the model read
-//     none of the reports.
+// A rule in shadow reports only the actions it would reach in this turn. After its round
+// without tools only the end can follow, and nothing after that.
+// It hides no other rule, and no other rule hides it. Each has its own memory, actions and
+// reports.
+// A rule that enforces again starts each streak at the bottom, because the model read
+// none of the reports.
 
 import type { Intervention, Policy } from '../../shared/contract/messages.ts'
 
@@ -20,7 +20,7 @@ export function isShadow(policy: Policy, rule: string): boolean {
 }
 
 /**
- * The intervention to report (keeps SHADOW-1). `finding`: that of the rule in this round. `silent`:
+ * The intervention to report. `finding`: that of the rule in this round. `silent`:
  * its end after a round without text and call.
  */
 export function shadowIntervention(

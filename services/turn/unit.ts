@@ -1,8 +1,8 @@
 // The unit of a turn: how it begins anew, which round it awaits, and how it ends from outside.
 // Conversations and guests share it, and each opens its turns in its own way.
 //
-// TURN-UNIT-1. A unit ends or begins anew only by a carried record that counts (R1): no record came
-//     after the one that led to it, or the unit is not open.
+// A unit ends or begins anew only by a carried record that counts (R1): no record came
+// after the one that led to it, or the unit is not open.
 
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type {
@@ -43,7 +43,6 @@ export function isAwaited(
   return outstanding?.turn === turn && outstanding.round === round
 }
 
-/** Keeps TURN-UNIT-1. */
 export function counts(state: unknown, from: number, previous: number | undefined): boolean {
   return state === undefined || previous === from
 }

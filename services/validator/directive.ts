@@ -2,12 +2,12 @@
 // a call failed repeats it forever. So the text names the mistake and the sent arguments. It also
 // states that the same call will fail again and that a text answer is possible.
 //
-// DIRECTIVE-1. The four lines of the frame come first and are the same for every finding. Other
-//     help follows.
-// DIRECTIVE-2. A tool may replace all of that with its template, but only for calls of an offered
-//     tool. The breaker of I5.2 replaces either.
-// DIRECTIVE-3. Text from the model is untrusted. It is bounded and well-formed, and names are
-//     escaped, because they must not look like Weir's words.
+// The four lines of the frame come first and are the same for every finding. Other
+// help follows.
+// A tool may replace all of that with its template, but only for calls of an offered
+// tool. The breaker of I5.2 replaces either.
+// Text from the model is untrusted. It is bounded and well-formed, and names are
+// escaped, because they must not look like Weir's words.
 
 import { filledTemplate } from '../../shared/contract/arguments/denial-template.ts'
 import { listed, quoted, shownName } from '../../shared/contract/arguments/name-text.ts'

@@ -1,10 +1,10 @@
 // Finds numbers that readers read differently, where the difference counts. A tool with decimals or
 // 64-bit integers gets another value than the one that was judged.
 //
-// INEXACT-NUMBER-1. It counts where the tool's schema compares the number, where an approval rule
-//     names its place, and everywhere while a guard enforces for the tool.
-// INEXACT-NUMBER-2. A guard is a program that may look at any field. Elsewhere a number may be an id
-//     of any length.
+// It counts where the tool's schema compares the number, where an approval rule
+// names its place, and everywhere while a guard enforces for the tool.
+// A guard is a program that may look at any field. Elsewhere a number may be an id
+// of any length.
 
 import {
   boundsNumberAt,

@@ -1,10 +1,10 @@
 // Finds names that some readers of the arguments take for a declared field, and others do not. For
 // Go, {"ENV": …} sets the field env, while the schema, guards and approval rules see no env.
 //
-// NAME-VARIANT-1. A name that is not declared must not merge with a declared one (MEMBERS-2). This
-//     also holds where the schema allows other names: one more round costs less than a bypass.
-// NAME-VARIANT-2. A map declares no names, so its names are free. Names that an approval rule looks
-//     at count as declared.
+// A name that is not declared must not merge with a declared one (MEMBERS-2). This
+// also holds where the schema allows other names: one more round costs less than a bypass.
+// A map declares no names, so its names are free. Names that an approval rule looks
+// at count as declared.
 
 import { mergedForm } from '../../shared/contract/arguments/members.ts'
 import {

@@ -4,15 +4,15 @@
 // Does not own: the arguments (accumulator), the number of repeated mistakes and the turn's calls
 // (loop-detector), running (executor).
 //
-// VAL-1. Stateless: the judgement of a round depends on its record alone.
-// VAL-2. A call that cannot be judged does not run (R6): an unknown tool, an unusable schema,
-//     arguments that are no JSON object or that two readers would read differently.
-// VAL-3. A call without arguments, in any spelling, runs only by the rule of I1.1: its tool accepts
-//     `{}`. Then it loses its problem. Its source and repair still show the sent text.
-// VAL-4. A call that passes keeps its text. Two repairs, on record, lose nothing: a value that was
-//     encoded twice is decoded, and 30.0 becomes 30 where the schema wants an integer.
-// VAL-5. The text that passes is the text that was judged. A value that was encoded once too often is
-//     decoded first (encoded-values.ts), and all checks see the result.
+// Stateless: the judgement of a round depends on its record alone.
+// A call that cannot be judged does not run (R6): an unknown tool, an unusable schema,
+// arguments that are no JSON object or that two readers would read differently.
+// A call without arguments, in any spelling, runs only by the rule of I1.1: its tool accepts
+// `{}`. Then it loses its problem. Its source and repair still show the sent text.
+// A call that passes keeps its text. Two repairs, on record, lose nothing: a value that was
+// encoded twice is decoded, and 30.0 becomes 30 where the schema wants an integer.
+// The text that passes is the text that was judged. A value that was encoded once too often is
+// decoded first (encoded-values.ts), and all checks see the result.
 
 import type { ErrorObject } from 'ajv'
 import {
@@ -104,7 +104,7 @@ function judge(call: Call, { declarations, offered, response, policy }: RoundPro
   const required = requiredFields(schema.schema)
 
   if (call.problem === 'no_arguments' && schema.judge({}).kind === 'valid')
-    return { call: { ...call, problem: null } } // VAL-3
+    return { call: { ...call, problem: null } }
   if (call.problem !== null)
     return refuse(
       problemFinding(call.problem, call, response.stop, missingFrom({}, schema.schema)),
@@ -118,7 +118,7 @@ function judge(call: Call, { declarations, offered, response, policy }: RoundPro
   return { call: repaired(decoded, whole ?? decoded.raw, 'whole-number') }
 }
 
-/** Keeps VAL-4. `text`: the argument text of the call, changed by the repair `how` or not at all. */
+/** `text`: the argument text of the call, changed by the repair `how` or not at all. */
 function repaired(call: Call, text: string, how: string): Call {
   if (text === argumentText(call)) return call
   const before = call.repair ?? { sent: call.raw, how: [] }

@@ -5,8 +5,8 @@
 // half surrogate pairs as bytes that are not UTF-8. The reader shares nothing with it: each of its
 // methods needs a check.
 //
-// AVRO-BYTES-1. A count or a length beyond the end of the record is refused.
-// AVRO-BYTES-2. A number is decoded exactly, or refused.
+// A count or a length beyond the end of the record is refused.
+// A number is decoded exactly, or refused.
 
 // @ts-expect-error avsc has no types for its inner files
 import utils from 'avsc/lib/utils.js'

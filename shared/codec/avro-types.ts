@@ -7,10 +7,10 @@
 // replace methods that avsc calls but does not document. So avsc is pinned to one version, and the
 // tests compare with the original.
 //
-// AVRO-TYPES-1. A decoded record is a plain object: it has its fields and nothing else, and no key
-//     of it reaches a prototype.
-// AVRO-TYPES-2. A value is encoded exactly or refused: no rounding, and no first symbol in place of
-//     an unknown one.
+// A decoded record is a plain object: it has its fields and nothing else, and no key
+// of it reaches a prototype.
+// A value is encoded exactly or refused: no rounding, and no first symbol in place of
+// an unknown one.
 
 import { isUint8Array } from 'node:util/types'
 import type { Type as AvroType, types as AvroTypes } from 'avsc'

@@ -1,6 +1,6 @@
 // The parts of a message that forbid calls. A format without such a part writes no message that has one:
 // a reader of the rest would let calls run.
-// BINDING-PARTS-1. A rule of an agent that forbids calls is in the list from the format that has it on.
+// A rule of an agent that forbids calls is in the list from the format that has it on.
 
 import type { NamedSchema, Schema } from '../../schemas/lock-entry.ts'
 import { isObject } from '../lib/json/json-object.ts'

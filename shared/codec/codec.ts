@@ -10,11 +10,11 @@
 // become a Buffer, and an integer -0 becomes 0. A missing field gets its default, and properties
 // that the schema does not name are dropped.
 //
-// CODEC-1. A decoded message is deeply equal to the encoded one, but for the changes above.
-// CODEC-2. For any bytes, decode returns a message or throws a WeirError codec.*. It never hangs,
-//     and allocates at most a small multiple of the bytes, even if a length in them is false.
-// CODEC-3. A record of an older version decodes as the current one (Avro's schema resolution).
-//     lock.json keeps every released schema for that.
+// A decoded message is deeply equal to the encoded one, but for the changes above.
+// For any bytes, decode returns a message or throws a WeirError codec.*. It never hangs,
+// and allocates at most a small multiple of the bytes, even if a length in them is false.
+// A record of an older version decodes as the current one (Avro's schema resolution).
+// lock.json keeps every released schema for that.
 
 import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
@@ -39,7 +39,7 @@ export type Codec = {
   /**
    * As encode, with the newest schema of the format in force (`hold`): for observed records. Throws
    * `codec.newer-schema` if the type of the message begins after that format, or the format drops a rule
-   * of it that forbids calls (BINDING-PARTS-1).
+   * of it that forbids calls.
    */
   encodeInForce(message: Message): Buffer
   /** The reason why the format in force drops such a rule of these fields. Undefined: it does not. */

@@ -1,6 +1,6 @@
 // The formats of records: the sets of schemas that builds of Weir share. A format is closed when the
 // list names its last schema. Later schemas belong to the next format.
-// FORMATS-1. Schema ids grow, so a format knows exactly the schemas up to its last one.
+// Schema ids grow, so a format knows exactly the schemas up to its last one.
 
 /** `commit`: the tree that has this format, and no schema of the next one. */
 export type ClosedFormat = { format: number; lastSchema: number; commit: string }

@@ -1,12 +1,12 @@
 // The bus: a partitioned, append-only log with consumer groups. The port is narrow: the embedded
 // bus (SQLite), Kafka and a simulator implement it. All pass the tests in
 // test/shared/bus/contract.ts.
-// BUS-1. Records are ordered by partition only. Offsets grow by append, and a reader sees the
-//     records in this order, without gaps that it could act on.
-// BUS-2. `time` is the bus's own append time (LogAppendTime), never a writer's.
+// Records are ordered by partition only. Offsets grow by append, and a reader sees the
+// records in this order, without gaps that it could act on.
+// `time` is the bus's own append time (LogAppendTime), never a writer's.
 // BUS-3. Delivery is at least once. The bus drops and filters nothing. The runtime handles repeats
 //     (R3).
-// BUS-4. A commit is one atomic pair of offset and metadata.
+// A commit is one atomic pair of offset and metadata.
 
 import type { Clock, Milliseconds } from '../lib/clock.ts'
 import type { ConversationId, TurnId } from './ids.ts'

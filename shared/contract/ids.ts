@@ -1,7 +1,7 @@
 // The ids of a conversation and of the things in it: turn, round, call, try, attempt.
-// IDS-1. An id is a type of fields, so a record with these fields is the id. Pass the record itself.
-// IDS-2. Two kinds of text ids do not mix: the compiler refuses a message id as a conversation.
-//     The kind is optional in the type, so a literal or a decoded text needs no cast.
+// An id is a type of fields, so a record with these fields is the id. Pass the record itself.
+// Two kinds of text ids do not mix: the compiler refuses a message id as a conversation.
+// The kind is optional in the type, so a literal or a decoded text needs no cast.
 
 import { WeirError } from '../lib/errors.ts'
 import { limits } from './limits.ts'

@@ -128,7 +128,7 @@ export const limits = {
   restBytesMax: 192 * KiB,
   /**
    * Bytes of parts that are kept for one round over all its attempts. More cut the oldest attempt
-   * (accumulator, ACC-4).
+   * (accumulator).
    */
   roundPartsBytesMax: 6 * MiB,
   /** Attempts for one response. @public */
@@ -338,8 +338,13 @@ export const limits = {
   budgetsKeptMs: 36 * 24 * 60 * minute,
   /** Model requests that wait for a provider's account. @public */
   slotsWaitingMax: 10_000,
-  /** A request without its end keeps its place in a provider's account. @public */
-  slotLeaseMs: 10 * minute,
+  /**
+   * A request without its end and without a renewal keeps its place in a provider's account.
+   * @public
+   */
+  slotLeaseMs: 1 * minute,
+  /** How often a running request renews its place. A broker is away for less than slotLeaseMs. */
+  slotRenewMs: 20 * second,
   /** The requests a minute after a provider refused one for the first time, and the time to the double. */
   slotPaceMin: 20,
   slotPaceDoublesMs: 10 * second,
@@ -586,7 +591,7 @@ export const limits = {
   wholeCallWaitMs: 5 * second,
   /** The wait for the end of a call after its client has sent the result. */
   resultSentWaitMs: 10 * second,
-  /** Records of an inbox that a reader of its outputs supposes beyond the last known end (INPUT-ENDS-3). */
+  /** Records of an inbox that a reader of its outputs supposes beyond the last known end. */
   inputsAheadMax: 64,
   /** The wait before the ends of inboxes are requested again, after a broker could not answer. */
   endsRetryMs: 1 * second,

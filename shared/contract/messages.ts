@@ -77,6 +77,7 @@ export type Message =
   | RoundProposed
   | RoundStarted
   | SettingRemoved
+  | SlotRenewed
   | SlotReserved
   | SlotSettled
   | Tick
@@ -1559,6 +1560,18 @@ export type SettingRemoved = {
 }
 
 /**
+ * A model request still runs, so it keeps its place in the line of its provider's account.
+ * Observed, written by the gateway, or by the front of a guest.
+ */
+export type SlotRenewed = {
+  type: 'slot-renewed'
+  /** a hash of the provider's server, key and model: the key of the record */
+  account: string
+  /** the attempt */
+  attempt: string
+}
+
+/**
  * A model request waits for its start in the line of a provider's account. The records before it
  * decide when it starts. Observed, written by the gateway, or by the front of a guest.
  */
@@ -1574,6 +1587,11 @@ export type SlotReserved = {
   attempt: string
   /** the limits in force for the account's line from now on */
   limits: ModelLimits
+  /**
+   * a hash that names the round: a later attempt of the round replaces this one; empty: there is
+   * none
+   */
+  request: string
   /** append time in milliseconds from which the request does not start */
   expiresAt: number
 }

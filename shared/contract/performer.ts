@@ -1,8 +1,8 @@
 // The contract of a performer: the side effects of a stage. Only llm-gateway and executor have one.
-// CONTRACT-PERFORMER-1. It acts on caught-up state only, and after the outputs are acknowledged, unless
-//     its stage acts ahead. The runtime calls reconcile() no earlier (R4).
-// CONTRACT-PERFORMER-2. It writes observations into its own stage's inbox. Observations ahead of a
-//     decision (parts, tool-started) decide nothing by themselves.
+// It acts on caught-up state only, and after the outputs are acknowledged, unless
+// its stage acts ahead. The runtime calls reconcile() no earlier (R4).
+// It writes observations into its own stage's inbox. Observations ahead of a
+// decision (parts, tool-started) decide nothing by themselves.
 
 import type { Logger } from 'pino'
 import type { Clock, Milliseconds } from '../lib/clock.ts'

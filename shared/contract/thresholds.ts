@@ -1,8 +1,8 @@
 // The thresholds of the loop-detector that people set: default, bounds and description of each.
 // They live here because records carry them, rules share them, and four places check or show them:
 // agent files, `weir policy`, the admission of a message and the docs of rules.
-// THRESHOLDS-1. The order is that of the wire type: the version of a policy is made of its text.
-// THRESHOLDS-2. The compiler asks for an entry when schemas/types/loop-thresholds.avsc gets a field.
+// The order is that of the wire type: the version of a policy is made of its text.
+// The compiler asks for an entry when schemas/types/loop-thresholds.avsc gets a field.
 
 import type { EmptyAllowance, LoopThresholds } from './messages.ts'
 

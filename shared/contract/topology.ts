@@ -1,11 +1,11 @@
 // The wiring, in one place: the topic that each stage reads, the records and writers of each topic,
 // and the ports of each stage. All other code names stages and ports only.
 // test/shared/contract/topology.unit.test.ts holds the printed form.
-// TOPOLOGY-1. A stage reads exactly one topic (R1).
-// TOPOLOGY-2. Derived records are written by a stage's reducer, observed ones by performers, the
-//     runtime, the edge or an operator (R3).
-// TOPOLOGY-3. All topics have one partition count, and an output goes to the partition number of
-//     its input.
+// A stage reads exactly one topic (R1).
+// Derived records are written by a stage's reducer, observed ones by performers, the
+// runtime, the edge or an operator (R3).
+// All topics have one partition count, and an output goes to the partition number of
+// its input.
 
 import type { TopicKind } from './bus.ts'
 import { type ConversationId, type RoundId, roundKey } from './ids.ts'
@@ -231,6 +231,7 @@ export const topics: Record<TopicName, Topic> = {
       'budget-settled': ['llm-gateway performer', 'executor performer', 'front'],
       'budget-released': ['llm-gateway performer', 'executor performer', 'front'],
       'slot-reserved': ['llm-gateway performer', 'front'],
+      'slot-renewed': ['llm-gateway performer', 'front'],
       'slot-settled': ['llm-gateway performer', 'front'],
     },
   },
@@ -578,6 +579,7 @@ export function keyOf(message: Message): string {
     case 'budget-released':
       return message.tenant
     case 'slot-reserved':
+    case 'slot-renewed':
     case 'slot-settled':
       return message.account
     case 'audit-changed':

@@ -1,6 +1,6 @@
 // The ids of OpenTelemetry for turns, their attempts and their calls. Each is a hash of the place in the
 // log, so every process, restart and replay finds the same one.
-// TRACE-IDS-1. The turn of an agent that a call runs belongs to the trace of that call.
+// The turn of an agent that a call runs belongs to the trace of that call.
 
 import { hash } from 'node:crypto'
 import { type CallId, callKey, callOfConversation, type TurnId, turnKey } from './ids.ts'

@@ -1,5 +1,5 @@
 // A call of an answer as the hooks of its host show it.
-// HOOK-CALL-1. A hook may show a part of a call only. A verdict on the whole call holds for it.
+// A hook may show a part of a call only. A verdict on the whole call holds for it.
 
 import { isObject, jsonIn } from '../lib/json/json-object.ts'
 import type { HostProfile } from './host-profile.ts'

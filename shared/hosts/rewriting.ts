@@ -1,7 +1,7 @@
 // The calls of a host that changes them: it runs the changed call, and its history shows that one.
 // A profile declares the changes, and this file makes both spellings one.
-// REWRITING-1. Two spellings are one only if the host runs the same call for both. A verdict on one
-//     therefore holds for the other.
+// Two spellings are one only if the host runs the same call for both. A verdict on one
+// therefore holds for the other.
 
 import { isObject, jsonIn } from '../lib/json/json-object.ts'
 

@@ -161,7 +161,7 @@ export function monologue(responses: number): string {
 
 /**
  * After a response with a readable call as text that did not run (I2). `why`: a clause. Only a text
- * that is nothing but calls needs other words to be an answer (UNREAD-CALL-3).
+ * that is nothing but calls needs other words to be an answer.
  */
 export const heldCall = {
   nudge: (why: string, isWholeText: boolean) =>

@@ -1,8 +1,8 @@
 // The id of a derived record, and the marks by which a reader drops repeats (R3).
-// DERIVED-ID-1. The same input gives the same records. So (stage, partition, offset of the input,
-//     n) always names the same record.
-// DERIVED-ID-2. A reader keeps one high-water mark for each (writer stage, partition). It drops
-//     records that are not above the mark.
+// The same input gives the same records. So (stage, partition, offset of the input,
+// n) always names the same record.
+// A reader keeps one high-water mark for each (writer stage, partition). It drops
+// records that are not above the mark.
 
 /** Written as `stage/partition/offset/n`. */
 export type DerivedId = { stage: string; partition: number; offset: number; n: number }

@@ -1,13 +1,13 @@
 // The fold: applies the records of one inbox partition to units, by a stage's reducer. Owns the
 // units, the marks and the handling of records that fail. Does not own reading, writing or time.
 // The same fold runs in production, in a replay and in simulation.
-// FOLD-1. Records are applied in offset order. The outputs depend only on the log.
-// FOLD-2. A derived record not above its writer's mark is dropped first of all (R3).
-// FOLD-3. A tick reaches the reducer only for an open unit at a time >= due. Afterwards due has
-//     moved or is gone.
-// FOLD-4. A record that cannot be applied goes to dead-letters. If the reducer threw, its unit is
-//     folded again up to there, `failed` reacts, and the conversation gets a turn-failed (R8).
-// FOLD-5. Units stand in the order of their first records. So folding starts at the first unit.
+// Records are applied in offset order. The outputs depend only on the log.
+// A derived record not above its writer's mark is dropped first of all (R3).
+// A tick reaches the reducer only for an open unit at a time >= due. Afterwards due has
+// moved or is gone.
+// A record that cannot be applied goes to dead-letters. If the reducer threw, its unit is
+// folded again up to there, `failed` reacts, and the conversation gets a turn-failed (R8).
+// Units stand in the order of their first records. So folding starts at the first unit.
 
 import type { Offset, RecordToAppend, StoredRecord } from '../contract/bus.ts'
 import type { ConversationId } from '../contract/ids.ts'
@@ -82,13 +82,13 @@ export type FoldOptions<State, In extends Message, Task> = {
   decode: (value: Uint8Array) => Message
   /** The codec's, for the outputs. Undefined: `records` are empty. */
   encode: ((message: Message) => Uint8Array) | undefined
-  /** Whether to throw errors of the reducer and of records. Default: FOLD-4. */
+  /** Whether to throw errors of the reducer and of records. By default a fold reports them. */
   throws?: boolean
   /** The records that made the reducer throw, with the reasons. */
   failures?: ReadonlyMap<Offset, string> | undefined
   /** Judges records by facts outside of the inbox; default: none is refused. */
   judge?: Judge | undefined
-  /** The records that are judged already (REFUSALS-1). */
+  /** The records that are judged already. */
   judged?: Judged | undefined
   /** Apply the records of this unit only, to fold it again. */
   only?: string
@@ -270,7 +270,7 @@ function assertMoved<State, In extends Message, Task>(
   if (due !== undefined && due <= time)
     throw new WeirError(
       'runtime.assertion',
-      `${stage.name}: a tick at ${time} left unit ${key} due at ${due}; it must move or close (keeps FOLD-3)`,
+      `${stage.name}: a tick at ${time} left unit ${key} due at ${due}; it must move or close`,
     )
 }
 
@@ -284,7 +284,7 @@ function storeState<State, In extends Message>(
   if (reaction.state === undefined) {
     units.delete(key)
   } else if (unit === undefined || reaction.anew) {
-    units.delete(key) // to stand last again (keeps FOLD-5)
+    units.delete(key) // to stand last again
     units.set(key, {
       state: reaction.state,
       conversation: 'conversation' in message ? message.conversation : '',

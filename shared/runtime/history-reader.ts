@@ -1,14 +1,14 @@
 // Reads a conversation's history from the table, for one assigned partition. Caches the entries, so
 // a round of a long conversation does not read and decode all of them again.
-// HISTORY-READER-1. Entries never change, and each round of a turn adds one at the end. So the next
-//     round reads one entry. A new turn reads all: an unknown number of rounds lies between.
-// HISTORY-READER-2. The cache is bounded in memory over all conversations of the partition. The
-//     least recently read one goes first, and only the newest one may be larger than the bound.
-// HISTORY-READER-3. Several rounds share the entries, so nobody may change them.
-// HISTORY-READER-4. Entries for which a summary stands are neither read nor kept. So a round of a
-//     turn without end costs no more than an early one.
-// HISTORY-READER-5. A fork's history begins with the entries of its origins, which are read with it
-//     and never copied (FORK-1, FORK-2), also if a summary stands for all of their entries.
+// Entries never change, and each round of a turn adds one at the end. So the next
+// round reads one entry. A new turn reads all: an unknown number of rounds lies between.
+// The cache is bounded in memory over all conversations of the partition. The
+// least recently read one goes first, and only the newest one may be larger than the bound.
+// Several rounds share the entries, so nobody may change them.
+// Entries for which a summary stands are neither read nor kept. So a round of a
+// turn without end costs no more than an early one.
+// A fork's history begins with the entries of its origins, which are read with it
+// and never copied (FORK-1, FORK-2), also if a summary stands for all of their entries.
 
 import { decode } from '../codec/codec.ts'
 import type { Bus, StoredRecord } from '../contract/bus.ts'

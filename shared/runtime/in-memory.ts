@@ -1,11 +1,11 @@
 // The in-memory player: runs reducers without a bus. The caller appends the records that performers,
 // clients and absent stages write. The player derives the rest.
-// IN-MEMORY-1. Each record goes through the runtime's fold, so a reducer sees offsets, times,
-//     earlier records and ticks as it does live.
-// IN-MEMORY-2. Time moves by one millisecond with each appended and each applied record. All
-//     outputs of one record have the same time, as in a log.
-// IN-MEMORY-3. A live player keeps a bounded part of each open unit: a copy of its state and the
-//     records after it. It needs them after a reducer has thrown (R8). It keeps no other record.
+// Each record goes through the runtime's fold, so a reducer sees offsets, times,
+// earlier records and ticks as it does live.
+// Time moves by one millisecond with each appended and each applied record. All
+// outputs of one record have the same time, as in a log.
+// A live player keeps a bounded part of each open unit: a copy of its state and the
+// records after it. It needs them after a reducer has thrown (R8). It keeps no other record.
 
 import type { Codec } from '../codec/codec.ts'
 import type { Offset, StoredRecord } from '../contract/bus.ts'
@@ -342,7 +342,7 @@ function absentId(
   return stage && formatId({ stage, partition: absentPartition, offset, n: 0 })
 }
 
-/** Keeps IN-MEMORY-3: for each open unit a copy of its state, and the records applied since. */
+/** For each open unit a copy of its state, and the records applied since. */
 function keptUnits<State>() {
   const units = new Map<string, { copy: Unit<State> | undefined; since: Delivered[] }>()
   return {

@@ -1,9 +1,9 @@
 // One assigned partition of a stage's inbox: the fold, its outputs, its commit, its ticks and its
 // performer, from assignment to loss.
-// RUNTIME-PARTITION-1. Records before the committed offset only build state. Their outputs were
-//     acknowledged before that commit (R1).
-// RUNTIME-PARTITION-2. Performers act, and ticks are written, only after the state has caught up with
-//     the log's end at the assignment. All outputs but activity are acknowledged, or the stage acts ahead.
+// Records before the committed offset only build state. Their outputs were
+// acknowledged before that commit (R1).
+// Performers act, and ticks are written, only after the state has caught up with
+// the log's end at the assignment. All outputs but activity are acknowledged, or the stage acts ahead.
 
 import type { Logger } from 'pino'
 import { batchesOf } from '../bus/range.ts'
@@ -111,7 +111,7 @@ export function readPartition<State, In extends Message, Task>(
         const applied = applying instanceof Promise ? await applying : applying
         position = record.offset + 1
         if (applied.unit !== undefined) touched.add(applied.unit)
-        if (record.offset < done) continue // keeps RUNTIME-PARTITION-1
+        if (record.offset < done) continue
         step.push(...applied.records)
         logDeadLetters(applied.outputs, log)
         report?.applied(applied)
@@ -153,7 +153,7 @@ export function readPartition<State, In extends Message, Task>(
     },
   }
 
-  /** The state has caught up, so this owner acts from here on (keeps RUNTIME-PARTITION-2). */
+  /** The state has caught up, so this owner acts from here on. */
   function act(): void {
     acting = true
     reconcileAcknowledged(fold.units.keys())

@@ -1,8 +1,8 @@
 // Writes a tick when a unit of a partition is due. One timer, which scans all units.
-// TICKER-1. One tick per unit and deadline. Only a rejected one, or one whose record is earlier than
-//     the deadline, is repeated. None while the last ones are unwritten.
-// TICKER-2. While the log's clock is unknown, one tick of the first due unit measures it. It does
-//     nothing if it is too early.
+// One tick per unit and deadline. Only a rejected one, or one whose record is earlier than
+// the deadline, is repeated. None while the last ones are unwritten.
+// While the log's clock is unknown, one tick of the first due unit measures it. It does
+// nothing if it is too early.
 
 import type { Logger } from 'pino'
 import type { Bus, RecordToAppend } from '../contract/bus.ts'
@@ -75,7 +75,7 @@ export function createTicker<State, In extends Message, Task>(
 
   function writeDueTicks(): void {
     next = Number.POSITIVE_INFINITY
-    isScanDue = isWriting // keeps TICKER-1
+    isScanDue = isWriting
     if (isStopped || isWriting) return
     scannedAt = bus.clock.monotonic()
     const overdue = isClockUnknown(bus) ? earliest() : allOverdue()

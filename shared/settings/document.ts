@@ -1,10 +1,10 @@
 // The text of an agent file or a settings file as a value, with the place of each part. It reads
 // YAML 1.2, and JSON as YAML.
-// DOCUMENT-1. The value is plain data: nothing in it that JSON cannot express.
-// DOCUMENT-2. The size of the text bounds the work. Aliases are counted, deep nesting is refused
-//     before composing (the parser is recursive), and the check for repeated keys is our own.
-// DOCUMENT-3. A message of the parser may quote a secret of the text, so only its words are passed
-//     on, never its quotes.
+// The value is plain data: nothing in it that JSON cannot express.
+// The size of the text bounds the work. Aliases are counted, deep nesting is refused
+// before composing (the parser is recursive), and the check for repeated keys is our own.
+// A message of the parser may quote a secret of the text, so only its words are passed
+// on, never its quotes.
 
 import {
   isAlias,
@@ -130,7 +130,7 @@ function wordsOf({ code, message, pos: [offset] }: YAMLError, text: string): str
     case 'BAD_DIRECTIVE':
       return 'has a directive (%...), which has no meaning here; remove it'
     default: {
-      const words = message.replace(/(?<=\S): .*$/s, '') // after such a colon it quotes the text (DOCUMENT-3)
+      const words = message.replace(/(?<=\S): .*$/s, '') // after such a colon it quotes the text
       return `is not YAML: ${words.charAt(0).toLowerCase()}${words.slice(1)}${hintAt(text, offset)}`
     }
   }

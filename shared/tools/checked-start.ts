@@ -1,10 +1,10 @@
 // The checks in this process between an accepted claim and the start of a tool. They cover the
 // refinements of its schema, which no JSON Schema expresses, and the context that it needs.
-// CHECKED-START-1. A tool whose check finds a problem, throws or takes too long never starts.
-// CHECKED-START-2. The checks count against the call's timeout. A tool without checks starts at
-//     once.
-// CHECKED-START-3. JavaScript gets no number that it cannot hold exactly: not the check, no function
-//     and no module.
+// A tool whose check finds a problem, throws or takes too long never starts.
+// The checks count against the call's timeout. A tool without checks starts at
+// once.
+// JavaScript gets no number that it cannot hold exactly: not the check, no function
+// and no module.
 
 import type { Checked, Tool, ValueCheck } from '../agents/agents.ts'
 import { filledTemplate } from '../contract/arguments/denial-template.ts'
@@ -87,7 +87,6 @@ function checkOf(check: ValueCheck, call: ToolCall): Checked | Promise<Checked> 
   return check(JSON.parse(call.arguments))
 }
 
-/** Keeps CHECKED-START-3. */
 function inexactProblem(text: string): string | undefined {
   for (const { sent, path } of inexactNumbersIn(text)) {
     const field = fieldAt(path())

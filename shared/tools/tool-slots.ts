@@ -1,10 +1,10 @@
 // The places for running tools in this process, shared by all its partitions. Each turn has a line.
 // An agent file may set a lower number of places for a tool.
-// TOOL-SLOTS-1. One turn has at most half of the places, of the process and of a tool, and at least
-//     one. A turn with slow calls cannot keep other turns from running theirs.
-// TOOL-SLOTS-2. Tenants get places by their weights, so one with many turns does not delay another.
-// TOOL-SLOTS-3. A call that runs a turn of another agent holds no place: it waits for the tools of
-//     that agent, which need places.
+// One turn has at most half of the places, of the process and of a tool, and at least
+// one. A turn with slow calls cannot keep other turns from running theirs.
+// Tenants get places by their weights, so one with many turns does not delay another.
+// A call that runs a turn of another agent holds no place: it waits for the tools of
+// that agent, which need places.
 
 import type { Agents, Tool } from '../agents/agents.ts'
 import { limits } from '../contract/limits.ts'

@@ -2,12 +2,12 @@
 // number counts the rounds with these words in the turn. Every front computes the same key from the
 // same history, so no front has to remember anything. test/vectors/round-keys.json has examples for
 // other languages.
-// ROUND-KEY-1. Reasoning, text beside calls and results are not part of a key, because clients
-//     drop, shorten and rewrite them.
-// ROUND-KEY-2. Two spellings of the same arguments have one key. Numbers count by their value,
-//     because clients parse arguments and write them again.
-// ROUND-KEY-3. The call ids stand apart in the key, in any order: a host that rewrites its history
-//     keeps them. They decide only where the words do not (services/guest/identity.ts).
+// Reasoning, text beside calls and results are not part of a key, because clients
+// drop, shorten and rewrite them.
+// Two spellings of the same arguments have one key. Numbers count by their value,
+// because clients parse arguments and write them again.
+// The call ids stand apart in the key, in any order: a host that rewrites its history
+// keeps them. They decide only where the words do not (services/guest/identity.ts).
 
 import { hash } from 'node:crypto'
 import { meansNoArguments } from '../contract/arguments/no-arguments.ts'
@@ -60,7 +60,7 @@ export function idsOfKey(key: string): string {
 }
 
 /**
- * JSON with sorted keys, one text for both spellings of the same arguments (ROUND-KEY-2). Text that
+ * JSON with sorted keys, one text for both spellings of the same arguments. Text that
  * is not JSON stays, without the blanks around it.
  */
 export function canonicalArguments(text: string): string {

@@ -1,15 +1,15 @@
 // A transcript of a foreign runtime: turns, each with a user's message and the model's responses
 // with their calls and results. The formats (anthropic.ts, openai.ts, openai-agents.ts) read
 // ordered pieces; this file turns pieces into turns.
-// TRANSCRIPT-1. The model's pieces between two pieces of a user or a tool are one response. A new
-//     response begins only after an empty one.
-// TRANSCRIPT-2. A result belongs to the oldest open call with its id, in the latest response with
-//     such a call: ids repeat. Without ids, the name of the tool decides, if the result has one.
-// TRANSCRIPT-3. Pieces without a place are counted and reported, never guessed.
-// TRANSCRIPT-4. A call without a result has an unknown outcome if the model went on. Otherwise it
-//     stays open.
-// TRANSCRIPT-5. A piece with the id of the last response belongs to it, also after a result. Some
-//     logs write each call separately.
+// The model's pieces between two pieces of a user or a tool are one response. A new
+// response begins only after an empty one.
+// A result belongs to the oldest open call with its id, in the latest response with
+// such a call: ids repeat. Without ids, the name of the tool decides, if the result has one.
+// Pieces without a place are counted and reported, never guessed.
+// A call without a result has an unknown outcome if the model went on. Otherwise it
+// stays open.
+// A piece with the id of the last response belongs to it, also after a result. Some
+// logs write each call separately.
 
 import type { ConversationId } from '../contract/ids.ts'
 import { limits } from '../contract/limits.ts'
@@ -48,7 +48,7 @@ export type Piece =
 /** `provider`: its name in lists of prices; undefined: unknown. */
 export type ModelName = { name: string; provider: string | undefined }
 
-/** `unknown`: no result, and the model went on (TRANSCRIPT-4). `at`: as in a piece. */
+/** `unknown`: no result, and the model went on. `at`: as in a piece. */
 export type TranscriptResult = { text: string; isError: boolean; at?: Milliseconds } | 'unknown'
 
 export type TranscriptCall = {
@@ -183,7 +183,7 @@ export function addPieces(
         if (piece.kind === 'response') {
           const before = turn.responses.at(-1)
           if (before !== undefined && piece.id !== undefined && before.id === piece.id)
-            read.isModelSpeaking = true // keeps TRANSCRIPT-5
+            read.isModelSpeaking = true
           else if (before === undefined || !read.isModelSpeaking || read.isLastSilent) {
             turn.responses.push(silence(piece.id, read.model))
             read.isLastSilent = true
@@ -204,7 +204,6 @@ export function addPieces(
   endCalls(read)
 }
 
-/** Keeps TRANSCRIPT-4. */
 function endCalls({ turns, newest }: ReadTurns): void {
   for (; newest.turn < turns.length; newest.turn += 1, newest.response = 0) {
     const { responses } = turns[newest.turn] as TranscriptTurn
@@ -237,7 +236,6 @@ function addWaiting(waiting: Waiting, call: TranscriptCall, response: Transcript
   }
 }
 
-/** Keeps TRANSCRIPT-2. */
 function takeWaiting(
   { byId, byName }: Waiting,
   { id, name }: { id: string; name?: string },

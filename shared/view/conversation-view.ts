@@ -1,10 +1,10 @@
 // A conversation as its records show it: one reducer from records to values. All screens, lists, files
 // and feeds select from this view, so two of them cannot show one value differently. Pure.
-// CONVERSATION-VIEW-1. It decides nothing, and leaves out fields that its records do not show: records
-//     of all topics, or lines of the activity only, of which some may be deleted.
-// CONVERSATION-VIEW-2. Each record comes once: the caller drops repeats (inOrder of logged.ts).
-// CONVERSATION-VIEW-3. A view has one owner. `reduce` changes it in place, because a copy for each
-//     record would cost the square of the rounds.
+// It decides nothing, and leaves out fields that its records do not show: records
+// of all topics, or lines of the activity only, of which some may be deleted.
+// Each record comes once: the caller drops repeats (inOrder of logged.ts).
+// A view has one owner. `reduce` changes it in place, because a copy for each
+// record would cost the square of the rounds.
 
 import { originsIn } from '../contract/history/fork.ts'
 import type { ConversationId, MessageId } from '../contract/ids.ts'

@@ -1,7 +1,7 @@
 // A round of a turn, as its records show it. Pure. Owns: which record of a round counts.
 // Does not own: the timeline of a round (round-of.ts), the turn (turn-view.ts).
-// ROUND-VIEW-1. If several records agree, the first one counts, as in the stages (R3, R4). A value of
-//     a later stage replaces that of an earlier stage, in any order of their records.
+// If several records agree, the first one counts, as in the stages (R3, R4). A value of
+// a later stage replaces that of an earlier stage, in any order of their records.
 
 import type {
   AnsweredCall,
@@ -76,7 +76,7 @@ export type CallView = {
   tries: TryView[]
 }
 
-/** Only the first claim of each try can have been accepted (EXEC-1). */
+/** Only the first claim of each try can have been accepted. */
 export type TryView = {
   try: number
   claim?: At<MessageOf<'claim'>>

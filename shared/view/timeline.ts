@@ -89,7 +89,7 @@ export type Trouble = {
 export type TurnTimeline = {
   /** Its id in records: the offset, in the conversation's inbox, of the record that opened it. */
   turn: number
-  /** Its number for people, from 1 (TURN-NUMBERS-1 of turn-numbers.ts). */
+  /** Its number for people, from 1 (turn-numbers.ts). */
   number: number
   agent: string
   messageId: MessageId

@@ -1,7 +1,7 @@
 // A tree of agents as lines with sums: each conversation below the one whose call began it, where the
 // parent is known. Pure: a fold over the views of the tree's turns.
-// TREE-VIEW-1. Each conversation has one line, also where recorded parents are unknown or form a circle.
-// TREE-VIEW-2. Memory: some numbers for each conversation, up to the given number. Other turns are counted.
+// Each conversation has one line, also where recorded parents are unknown or form a circle.
+// Memory: some numbers for each conversation, up to the given number. Other turns are counted.
 
 import type { ConversationId } from '../contract/ids.ts'
 import { type Placed, parentOf } from '../contract/tree.ts'
@@ -159,7 +159,7 @@ function timesOf(
 
 type InPlace = { folded: Folded; depth: number }
 
-/** Keeps TREE-VIEW-1. Without recursion: a recorded chain of parents may be long. */
+/** Without recursion: a recorded chain of parents may be long. */
 function inPlaces(root: ConversationId, all: readonly Folded[]): InPlace[] {
   const sorted = all.toSorted((a, b) => a.startedAt - b.startedAt)
   const byId = new Map(sorted.map((folded) => [folded.placed.conversation, folded]))

@@ -1,7 +1,7 @@
 // The facts about a turn that people look for: interventions, denials and waits. A fold of
 // the turn's activity, in any order, for all commands that show or select turns.
-// TURN-FACTS-1. A record counts once, however often it was delivered.
-// TURN-FACTS-2. Only effects count: no rule in shadow, and no usual reminder for an empty response.
+// A record counts once, however often it was delivered.
+// Only effects count: no rule in shadow, and no usual reminder for an empty response.
 
 import { isDeniedByGuard } from '../contract/call/call.ts'
 import { approvalGuard } from '../contract/guard/approval-guard.ts'
@@ -35,7 +35,7 @@ export type TurnFacts = {
 }
 
 /**
- * Effects by place in the turn, so a repeated record changes nothing (TURN-FACTS-1). A missing kind: none
+ * Effects by place in the turn, so a repeated record changes nothing. A missing kind: none
  * yet, which spares an open turn a kilobyte.
  */
 export type FactFold = {

@@ -1,9 +1,9 @@
 // A turn, as far as its records show it: its beginning, its rounds, the facts about it and its end.
 // Pure. Owns: the values of a turn that lists, filters, screens and bundles show.
-// TURN-VIEW-1. The order of the records does not matter for the values of the turn itself. A walk may
-//     go back from the newest record.
-// TURN-VIEW-2. Memory: some numbers and names for each effect (turn-facts.ts), and the rounds and texts
-//     of the detail. Of an open turn: the newest round, and older ones with a running call.
+// The order of the records does not matter for the values of the turn itself. A walk may
+// go back from the newest record.
+// Memory: some numbers and names for each effect (turn-facts.ts), and the rounds and texts
+// of the detail. Of an open turn: the newest round, and older ones with a running call.
 
 import type { ConversationId, MessageId } from '../contract/ids.ts'
 import { limits } from '../contract/limits.ts'
@@ -98,7 +98,7 @@ export function endingOf(view: TurnView): Ending | undefined {
 }
 
 /**
- * The part of a turn that a view keeps. `all`: each round. `open`: the open rounds (TURN-VIEW-2).
+ * The part of a turn that a view keeps. `all`: each round. `open`: the open rounds.
  * `state`: the same without texts. `turn`: no round and no text.
  */
 export type Detail = 'all' | 'open' | 'state' | 'turn'
@@ -147,7 +147,6 @@ export function addToTurn(view: TurnView, given: TurnRecord, detail: Detail): vo
   addToRound(round, record)
 }
 
-/** Keeps TURN-VIEW-2. */
 function dropRounds({ rounds, round: newest }: TurnView): void {
   for (const { round, calls } of rounds.values())
     if (round < newest && ![...calls.values()].some(isRunning)) rounds.delete(round)

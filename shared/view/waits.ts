@@ -1,7 +1,7 @@
 // The calls of a turn that wait for something that runs, or for a time. Pure. The loop-detector does
 // not count them as repetitions, and its functions recognise them here too.
-// VIEW-WAITS-1. If a record cannot be judged, only the later rounds have no waits: the rest of the
-//     view stays.
+// If a record cannot be judged, only the later rounds have no waits: the rest of the
+// view stays.
 
 import { isWaiting, waitEvidence } from '../../services/loop-detector/evidence/evidence.ts'
 import {
@@ -21,9 +21,7 @@ export function waitsOf(rounds: readonly RoundView[]): Map<number, Set<number>> 
       const ordinals = waitsIn(view, memory)
       if (ordinals.length > 0) waits.set(view.round, new Set(ordinals))
     }
-  } catch {
-    // keeps VIEW-WAITS-1
-  }
+  } catch {}
   return waits
 }
 

@@ -1,9 +1,9 @@
 // The lenient reader of all formats: the state of an answer, its end and its faults. A format adds the
 // meaning of its events. Loads no SDK, so the gateway and the proxy read answers in the same way.
-// ANSWER-READER-1. An unreadable event spoils the answer. A payload that cannot begin an event is
-//     skipped, and after it an end without a reason means a cut.
-// ANSWER-READER-2. A finished answer stays finished if the connection then breaks. Without a finish
-//     reason it is cut.
+// An unreadable event spoils the answer. A payload that cannot begin an event is
+// skipped, and after it an end without a reason means a cut.
+// A finished answer stays finished if the connection then breaks. Without a finish
+// reason it is cut.
 
 import type { PartEvent, Stop, Usage } from '../contract/messages.ts'
 import { noUsage } from '../contract/turn/no-usage.ts'
@@ -30,7 +30,7 @@ export type OpenAnswer = {
   finish: string
   /** The last event came, or an end mark that counts. */
   over: boolean
-  /** A payload was skipped (ANSWER-READER-1). */
+  /** A payload was skipped. */
   hasUnread: boolean
   /** The last events are out. */
   ended: boolean
@@ -89,7 +89,6 @@ export function answerReader<Answer extends OpenAnswer>(
   }
 }
 
-/** Keeps ANSWER-READER-1. */
 export function readSent<Answer extends OpenAnswer>(
   kind: AnswerKind<Answer>,
   answer: Answer,
@@ -126,7 +125,6 @@ export function spoil(
   return [...last(), partEvent('error', newIndex(answer), reason)]
 }
 
-/** Keeps ANSWER-READER-2. */
 function endingOf<Answer extends OpenAnswer>(
   kind: AnswerKind<Answer>,
   answer: Answer,

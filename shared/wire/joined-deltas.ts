@@ -1,9 +1,9 @@
 // Joins the text deltas of a finished stream before its events are read. Most events of an answer are
 // such deltas, its round needs their text as a whole, and each event costs a parse.
 //
-// JOINED-DELTAS-1. Events in a row join if they differ in one JSON string only, the text of a delta.
-//     No such string has an escape, so the joined one is the text of all of them.
-// JOINED-DELTAS-2. Every other byte stays. An event of another form is read by itself.
+// Events in a row join if they differ in one JSON string only, the text of a delta.
+// No such string has an escape, so the joined one is the text of all of them.
+// Every other byte stays. An event of another form is read by itself.
 
 /** Bytes of a text in a JSON string that stand for themselves. */
 const plain = String.raw`[^"\\\x00-\x1f]*`

@@ -1,6 +1,6 @@
 // One token count of a provider.
-// TOKEN-COUNT-1. An unreadable count makes all counts of its usage 0: the other half alone would pass
-//     for the whole, and a budget would count too little.
+// An unreadable count makes all counts of its usage 0: the other half alone would pass
+// for the whole, and a budget would count too little.
 
 import type { Usage } from '../contract/messages.ts'
 

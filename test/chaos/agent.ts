@@ -20,7 +20,6 @@ export type AgentWorld = {
   isNewest: boolean
 }
 
-/** The first slots that killed gateways leave behind must not stop the others. */
 export const modelLimits = { requestsAtOnce: 8, requestsPerMinute: 150 }
 
 /** Writes agents/worker.yaml into the folder and returns its path. */

@@ -1,7 +1,7 @@
 // `make fuzz MINUTES=10` tries the parsers with changed inputs of test/fuzz/corpus, and prints each
 // input with which a property does not hold. SEED= repeats a run, ONLY= selects targets by name.
 //
-// FUZZ-1. One input has 10 seconds of a thread and 512 MiB. More is a finding, with its input.
+// One input has 10 seconds of a thread and 512 MiB. More is a finding, with its input.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

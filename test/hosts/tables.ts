@@ -12,7 +12,7 @@ type Line = Case & Outcome
 
 const docs = join(import.meta.dirname, '..', '..', 'docs')
 const internals = join(docs, 'internals', 'hosts.md')
-const guide = join(docs, 'guides', 'guard-your-agent.md')
+const guide = join(docs, 'guard', 'guard-your-agent.md')
 const head = '| program | front | case | found |'
 const guideHead = '| host | plug-in | calls without Weir | way to the proxy | cases that held |'
 const failed = '**fails**: '

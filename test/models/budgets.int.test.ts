@@ -44,10 +44,10 @@ it.each([
 )
 
 it.each([
-  ['holes', [bad, bad]],
-  ['fixed', [ok, ok, ok]],
+  ['holes', [bad, bad, bad, bad, bad]],
+  ['fixed', [ok, ok, ok, ok, ok, ok]],
 ])(
-  'requests of two gateways to one provider start one after the other, none within its wait: %s',
+  'requests to one provider start one after the other, and a killed owner leaves no place taken: %s',
   async (part, expected) => {
     expect(await verdictsOf('lines.py', part)).toEqual(expected)
   },

@@ -1,11 +1,11 @@
 // `weir import FILE` writes a bundle as the log of an embedded bus into a new data folder, where
 // its conversations can go on.
-// IMPORT-1. Offsets, times and ids stay, so recorded addresses stay valid. The folder must have no
-//     log: turn numbers, derived ids, history keys and commits contain offsets.
-// IMPORT-2. Unfinished work stays unfinished. Each stage begins after all records, and the bundle's
-//     tables do not count. So a conversation forgets its message ids, and keeps its history.
-// IMPORT-3. A message without an end is left out, by a fold of the records. Its offset stays used.
-// IMPORT-4. The log is marked as imported. Stages run on it only if a person allows it.
+// Offsets, times and ids stay, so recorded addresses stay valid. The folder must have no
+// log: turn numbers, derived ids, history keys and commits contain offsets.
+// Unfinished work stays unfinished. Each stage begins after all records, and the bundle's
+// tables do not count. So a conversation forgets its message ids, and keeps its history.
+// A message without an end is left out, by a fold of the records. Its offset stays used.
+// The log is marked as imported. Stages run on it only if a person allows it.
 
 import { existsSync } from 'node:fs'
 import { setImmediate as othersTurn } from 'node:timers/promises'
@@ -172,7 +172,6 @@ function refuseFuture(file: string, records: readonly StoredRecord[], timeMax: n
   )
 }
 
-/** Keeps IMPORT-2. */
 async function commitsBehind({
   bus,
   facts: { topicPrefix },

@@ -1,5 +1,5 @@
 // Entries of evidence for other systems: OCSF 1.5 (JSON, the class Entity Management) and CEF (a line).
-// AUDIT-FORMAT-1. A value of the log cannot end a field or a line: each format escapes its signs.
+// A value of the log cannot end a field or a line: each format escapes its signs.
 
 import { version } from '../../../shared/lib/version.ts'
 import type { AuditEntry } from '../../../shared/view/audit/entries.ts'
@@ -89,8 +89,6 @@ function uidOf({ place }: Pick<AuditEntry, 'place'>): string {
 function titleOf(entry: AuditEntry): string {
   return `${entry.kind} ${entry.action}: ${'name' in entry ? entry.name : entry.setting}`
 }
-
-// Keeps AUDIT-FORMAT-1.
 
 function headerText(text: string): string {
   return printable(text.replace(/[\\|]/g, '\\$&'))

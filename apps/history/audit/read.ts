@@ -1,6 +1,6 @@
 // Reads the evidence in `audit` for the command, the API and the console (shared/view/audit/entries.ts).
-// AUDIT-READ-1. Values that the rules of an agent hide are hidden, by the rules in the evidence or in the
-//     log. Without the rules of its turn, an entry has no content.
+// Values that the rules of an agent hide are hidden, by the rules in the evidence or in the
+// log. Without the rules of its turn, an entry has no content.
 
 import { endsOf } from '../../../client/history/readable-log.ts'
 import { scanAll } from '../../../client/history/scan.ts'
@@ -52,7 +52,6 @@ export async function readAudit(log: OpenLog, where: AuditWhere, max: number): P
   return { entries, left: fold.left, hidden, names: fold.names }
 }
 
-/** Keeps AUDIT-READ-1. */
 async function shown(entry: AuditEntry, log: OpenLog, fold: AuditFold): Promise<AuditEntry> {
   if (!('name' in entry) || log.unredacted === true || entry.withheld) return entry
   const rules = fold.rulesOf(entry) ?? (await rulesInLog(entry, log))

@@ -1,7 +1,7 @@
 // `weir audit --verify`: checks the chains of the evidence in `audit`. Exit codes: 0 whole, 1 a fault,
 // 3 no fault and no proof.
-// AUDIT-VERIFY-1. A log is whole only if a head that was kept elsewhere proves its end, and its begin if
-//     records were deleted. Otherwise the answer names each part that is unproven.
+// A log is whole only if a head that was kept elsewhere proves its end, and its begin if
+// records were deleted. Otherwise the answer names each part that is unproven.
 
 import { endsOf } from '../../../client/history/readable-log.ts'
 import { scan } from '../../../client/history/scan.ts'
@@ -58,7 +58,7 @@ export async function verifyAudit(
   return exitCodes[verified.result]
 }
 
-/** Keeps AUDIT-VERIFY-1. `isKept`: the retention deletes no evidence. */
+/** `isKept`: the retention deletes no evidence. */
 async function verify(
   log: OpenLog,
   { expected, isKept }: { expected: readonly AuditHead[]; isKept: boolean },

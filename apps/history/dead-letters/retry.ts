@@ -1,9 +1,9 @@
 // `weir dead-letters retry`: writes the records of dead letters to their topics again, once the
 // cause is fixed.
-// RETRY-1. It writes only records from outside (letters.ts has the reason), and always to the
-//     partition of the key.
-// RETRY-2. A copy in the log that is newer than the letter prevents a second one. Two simultaneous
-//     retries may both write, but the ids that clients assign cover that case.
+// It writes only records from outside (letters.ts has the reason), and always to the
+// partition of the key.
+// A copy in the log that is newer than the letter prevents a second one. Two simultaneous
+// retries may both write, but the ids that clients assign cover that case.
 // Exit codes: 0 all are written, now or earlier. 1 one is not, or the user answered no. 2 failed.
 
 import { partitionCount } from '../../../client/place/open-bus.ts'

@@ -1,13 +1,13 @@
 // Reads all records of one conversation: of its key, in all topics, in its partition. Reads
 // through the bus's port, beside a running Weir or from a closed file. Only the history may have an
 // index by key; in other topics, time bounds the work.
-// RECORDED-1. No record of a conversation is older than its first one in its inbox or history, but
-//     for the difference between the brokers' clocks. All others follow from those.
-// RECORDED-2. Each round ends in the inbox. If the last record there leaves the conversation idle,
-//     the records after it follow within `afterMs`. Otherwise the rest of the log is read.
-// RECORDED-3. A bundle is read by conversation, without a time bound. Turns that it omits may have
-//     history as context for later requests. Such a turn is not shown, because it would seem open.
-// RECORDED-4. Memory: one batch, and the records of this conversation.
+// No record of a conversation is older than its first one in its inbox or history, but
+// for the difference between the brokers' clocks. All others follow from those.
+// Each round ends in the inbox. If the last record there leaves the conversation idle,
+// the records after it follow within `afterMs`. Otherwise the rest of the log is read.
+// A bundle is read by conversation, without a time bound. Turns that it omits may have
+// history as context for later requests. Such a turn is not shown, because it would seem open.
+// Memory: one batch, and the records of this conversation.
 
 import { contextIn } from '../../../client/history/context-turns.ts'
 import { redactedRecords } from '../../../client/history/redacted.ts'

@@ -1,9 +1,9 @@
 // The audit over HTTP: `GET /v1/audit` for a key of one tenant or of all, and the same entries for the page
 // of the console. Both can send a file.
-// AUDIT-ROUTES-1. A principal with a tenant gets the entries that concern this tenant alone, with the
-//     ids of conversations that it knows. It needs the role `read`.
-// AUDIT-ROUTES-2. A tenant reads once at a time, and waits in its own line. A client that leaves while
-//     it waits reads nothing.
+// A principal with a tenant gets the entries that concern this tenant alone, with the
+// ids of conversations that it knows. It needs the role `read`.
+// A tenant reads once at a time, and waits in its own line. A client that leaves while
+// it waits reads nothing.
 
 import { Hono } from 'hono'
 import { refuseUnknownKeys } from '../../../client/known-keys.ts'
@@ -38,7 +38,7 @@ export function auditApi(edge: EdgeContext, { log }: ConsoleParts, api: string):
     refuseUnknownKeys(context.req.query(), parameters, { code: 'usage', subject: 'the query' })
     const where = auditWhere({ ...asked, ...tenantOf(principal, asked) }, edge.clock.now(), '')
     const opened = { ...log, unredacted: isUnredacted(edge, context) }
-    // Keeps AUDIT-ROUTES-2. No tenant has the name of the line of all tenants.
+    // No tenant has the name of the line of all tenants.
     const place = { line: principal.tenant ?? '*', outgoing: context.env.outgoing }
     const list = await within(reads, () => readAudit(opened, where, max), place)
     return { ...list, entries: list.entries.map((entry) => shownTo(principal, entry)) }
@@ -97,7 +97,7 @@ export function newestWithin<Entry>(
   return lines.reverse()
 }
 
-/** Keeps AUDIT-ROUTES-1. Throws 403. */
+/** Throws 403. */
 function tenantOf({ tenant }: Principal, asked: { tenant?: string }): { tenant?: string } {
   if (tenant === null) return {}
   if (asked.tenant === undefined || asked.tenant === tenant) return { tenant }
@@ -108,7 +108,6 @@ function tenantOf({ tenant }: Principal, asked: { tenant?: string }): { tenant?:
   )
 }
 
-/** Keeps AUDIT-ROUTES-1. */
 function shownTo(principal: Principal, entry: AuditEntry): AuditEntry {
   if (!('name' in entry)) return entry
   const conversation = conversationFor(principal, entry.conversation) ?? entry.conversation

@@ -1,7 +1,7 @@
 // The files of the console's page: its document, its script with the libraries, and its style. No
 // bundler makes them (apps/page/page-script.ts).
-// CONSOLE-ASSETS-1. The page's policy runs scripts of this server only and loads nothing from
-//     elsewhere. No script or style is in the document.
+// The page's policy runs scripts of this server only and loads nothing from
+// elsewhere. No script or style is in the document.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,8 +1,8 @@
 // `weir console`: prints the address of the console if a server answers there, and can open it. If none
 // answers on this machine, the command serves the history and the controls of the log itself.
-// CONSOLE-COMMAND-1. The key of the data folder is in the address only if the server asks for that key
-//     and a process of this user listens there. Another user could listen on the port.
-// CONSOLE-COMMAND-2. No argument of a process has the key, because all users see arguments.
+// The key of the data folder is in the address only if the server asks for that key
+// and a process of this user listens there. Another user could listen on the port.
+// No argument of a process has the key, because all users see arguments.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -79,7 +79,7 @@ async function keyFor(server: string, flags: SettingFlags): Promise<OwnKey | und
   return models?.includes(ownKeyAdvice) ? own : undefined
 }
 
-/** Keeps CONSOLE-COMMAND-2: a file of this user leads to the address. */
+/** A file of this user leads to the address. */
 function pageTo(url: string, { file }: OwnKey): string {
   const page = resolve(file, '..', 'weir.console.html')
   const text = `<!doctype html><meta http-equiv="refresh" content="0;url=${url}"><title>Weir console</title>\n`

@@ -1,12 +1,12 @@
 // The routes of the console: its page, its state, its stream, and the requests of a person.
-// CONSOLE-ROUTES-1. It shows all conversations of the log, so a principal with a tenant is refused.
-// CONSOLE-ROUTES-2. A request that changes something is JSON with the page's own Origin. Another site
-//     can send neither.
-// CONSOLE-ROUTES-3. A decision names the hash of the arguments that the person saw, and carries the
-//     name of the principal.
-// CONSOLE-ROUTES-4. One retry of a dead letter runs at a time, so two pages write its record once.
-// CONSOLE-ROUTES-5. Values that the rules of agents hide need the role `unredacted`. A call that waits for
-//     a person has its exact arguments.
+// It shows all conversations of the log, so a principal with a tenant is refused.
+// A request that changes something is JSON with the page's own Origin. Another site
+// can send neither.
+// A decision names the hash of the arguments that the person saw, and carries the
+// name of the principal.
+// One retry of a dead letter runs at a time, so two pages write its record once.
+// Values that the rules of agents hide need the role `unredacted`. A call that waits for
+// a person has its exact arguments.
 
 import { Hono } from 'hono'
 import { pageAsked } from '../../../client/conversation/conversation.ts'
@@ -179,7 +179,6 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
   return app
 }
 
-/** Keeps CONSOLE-ROUTES-2. */
 export function refuseOtherSites({ env, req }: HttpContext): void {
   const { origin, host } = env.incoming.headers
   const isOwn = origin !== undefined && URL.parse(origin)?.host === host

@@ -1,9 +1,9 @@
 // The login of the console: the authorization code flow with PKCE, state and nonce, by the library
 // openid-client. The check of tokens (oidc.ts) then decides about the ID token.
-// CONSOLE-LOGIN-1. A code counts only with the state in the cookie of the browser that began the login.
-//     The issuer gets no request without this cookie.
-// CONSOLE-LOGIN-2. No answer and no log line has a token, a code or a text of the issuer.
-// CONSOLE-LOGIN-3. A few answers at once lead to requests to the issuer. The others wait in a line.
+// A code counts only with the state in the cookie of the browser that began the login.
+// The issuer gets no request without this cookie.
+// No answer and no log line has a token, a code or a text of the issuer.
+// A few answers at once lead to requests to the issuer. The others wait in a line.
 
 import { Hono } from 'hono'
 import { deleteCookie, setCookie } from 'hono/cookie'
@@ -106,7 +106,6 @@ function loginRoutes({ log, clock }: EdgeContext, oidc: OidcOptions, login: Oidc
   app.get(`${consolePath}/login/callback`, async (context) => {
     context.header('cache-control', 'no-store')
     context.header('referrer-policy', 'no-referrer')
-    // Keeps CONSOLE-LOGIN-1.
     const begun = begunIn(cookieIn(context.env.incoming.headers, loginCookie(login)))
     if (begun === undefined || begun.state !== context.req.query('state'))
       throw failed('no login of this browser waits for this answer')
@@ -114,7 +113,6 @@ function loginRoutes({ log, clock }: EdgeContext, oidc: OidcOptions, login: Oidc
     const answer = new URL(redirectUrl)
     answer.search = new URL(context.req.url).search
     const { outgoing } = context.env
-    // Keeps CONSOLE-LOGIN-3.
     const granted = within(
       answers,
       async () =>
@@ -156,7 +154,7 @@ function loginRoutes({ log, clock }: EdgeContext, oidc: OidcOptions, login: Oidc
     return context.json({ url: endUrl(configuration).href })
   })
 
-  /** Without id_token_hint, as CONSOLE-LOGIN-2 needs: the library names the client instead. */
+  /** Without id_token_hint, since no answer has a token: the library names the client instead. */
   function endUrl(configuration: Configuration | undefined): URL {
     if (configuration?.serverMetadata().end_session_endpoint === undefined) return consoleUrl
     return buildEndSessionUrl(configuration, { post_logout_redirect_uri: consoleUrl.href })
@@ -215,7 +213,7 @@ function unreachable(cause: unknown): HttpError {
 
 /**
  * `code`: of the library. `error`: a code of OAuth in the issuer's answer, such as `invalid_client`;
- * other texts are left out, as CONSOLE-LOGIN-2 needs. `status`: of that answer.
+ * other texts of the issuer are left out. `status`: of that answer.
  */
 function loginFault(cause: unknown): { code?: string; error?: string; status?: number } {
   if (!(cause instanceof Error)) return {}
@@ -227,7 +225,6 @@ function loginFault(cause: unknown): { code?: string; error?: string; status?: n
   }
 }
 
-/** Keeps CONSOLE-LOGIN-2. */
 function failed(why: string, cause?: unknown): HttpError {
   return new HttpError(401, 'console.login', `the login failed: ${why}. Open the console again`, {
     cause,

@@ -1,8 +1,8 @@
 // The routes of the console for operators: guards, policies, what-ifs, stages, budgets, the stop switch.
 // operator-changes.ts has the changes.
-// CONSOLE-OPERATOR-1. Each change needs the role `operate`. Its record carries the name of the
-//     principal.
-// CONSOLE-OPERATOR-2. One change is written at a time.
+// Each change needs the role `operate`. Its record carries the name of the
+// principal.
+// One change is written at a time.
 
 import { Hono } from 'hono'
 import { policyMeanings } from '../../../shared/agents/policy/entries.ts'
@@ -52,7 +52,6 @@ export function operatorApi(
   const readStages = stagesReader({ log, settings })
   let known: { at: number; guards: Promise<GuardsData> } | undefined
 
-  /** Keeps CONSOLE-OPERATOR-1 and CONSOLE-OPERATOR-2. */
   async function change(
     context: HttpContext,
     name: string,

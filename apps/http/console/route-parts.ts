@@ -55,7 +55,7 @@ export function oneOf<T extends string>(
   throw bad(`${name} must be one of ${accepted.join(', ')}`)
 }
 
-/** Keeps CONSOLE-ROUTES-5 of console-routes.ts. */
+/** The rule stands in console-routes.ts. */
 export function isUnredacted(
   { principalOf }: Pick<EdgeContext, 'principalOf'>,
   { req }: HttpContext,

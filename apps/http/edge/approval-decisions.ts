@@ -1,7 +1,7 @@
 // The waiting calls of a principal, and its decisions.
-// APPROVAL-DECISIONS-1. A decision carries the id of the author of its request, and whether a key, a
-//     token or a certificate proves it. A body cannot name another.
-// APPROVAL-DECISIONS-2. A call of another tenant does not exist: 404.
+// A decision carries the id of the author of its request, and whether a key, a
+// token or a certificate proves it. A body cannot name another.
+// A call of another tenant does not exist: 404.
 
 import type { DecisionOutcome, WaitingApproval } from '../../../client/weir.ts'
 import type { ApprovalAnswer } from '../../../shared/contract/messages.ts'

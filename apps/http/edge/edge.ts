@@ -120,7 +120,7 @@ export function openEdgeApp({
 /** Most clients with an unknown path have a wrong base URL. */
 export function pathAdvice(path: string): string {
   return path.startsWith('/v1/')
-    ? 'docs/build/serve-http.md lists the paths of this server'
+    ? 'docs/reference/http.md lists the paths of this server'
     : 'the base URL of a client of the API ends with /v1'
 }
 
@@ -135,7 +135,7 @@ function endAt(
   outgoing.once('close', stop)
 }
 
-/** The headers of CORS, for a request that names its origin. Keeps DIRECT-ANSWER-1. */
+/** The headers of CORS, for a request that names its origin. */
 function sharedWith(allowed: ReadonlySet<string>): MiddlewareHandler<{ Bindings: HttpBindings }> {
   const add = cors({
     origin: (origin) => (allowed.has(origin) ? origin : null),

@@ -2,8 +2,8 @@
 // when the one before it is with the client. Events that are ready together are one piece, because
 // each write costs more than its events.
 // Without Response and ReadableStream of the web, which cost more than all the rest.
-// SSE-1. A stream holds at most one piece of `limits.edgePieceCharsMax`, and the events of one item. A
-//     slow client makes the source wait, not the memory grow.
+// A stream holds at most one piece of `limits.edgePieceCharsMax`, and the events of one item. A
+// slow client makes the source wait, not the memory grow.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { alreadySent, type Outgoing } from '../direct-answer.ts'
@@ -104,7 +104,6 @@ export function sseResponse<Item>(
     return reading.piece
   }
 
-  /** Keeps SSE-1. */
   async function send(): Promise<void> {
     let next = read()
     while (!isOver) {

@@ -1,7 +1,7 @@
 // A round of a host that shows no history (hooks, MCP): the calls that begin within a moment. The guard
 // gets its request and its answer as values.
-// CALL-ROUND-1. The calls of one message join only if the host starts them together. Calls that it
-//     starts one after the other are rounds of one call each.
+// The calls of one message join only if the host starts them together. Calls that it
+// starts one after the other are rounds of one call each.
 
 import type { ReadGuestAnswer, ReadGuestRequest } from '../../../client/guard/guest-conversation.ts'
 import type { Declaration } from '../../../shared/contract/messages.ts'

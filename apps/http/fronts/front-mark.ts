@@ -2,8 +2,8 @@
 // foreign server on the port of a front allows nothing.
 // Owns: the header, and the proof. The clients that cannot import this file repeat the proof: the command
 // of a hook (host.ts), integrations/weir-hooks.ts and integrations/litellm.
-// MARK-1. A client that can read the secret of its user sends a nonce. The answer then proves that its server
-//     has the secret too, for this nonce, path, request and answer. An error has no proof.
+// A client that can read the secret of its user sends a nonce. The answer then proves that its server
+// has the secret too, for this nonce, path, request and answer. An error has no proof.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'

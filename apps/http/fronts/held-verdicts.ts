@@ -1,7 +1,7 @@
 // The verdicts on an answer whose calls are held one by one: in hooks of a host, in the gateway.
-// HELD-VERDICTS-1. A call that may run does not wait for a person who decides its neighbour.
-// HELD-VERDICTS-2. The stops are looked at again whenever a front takes an `allow`, because the verdict may
-//     be minutes old.
+// A call that may run does not wait for a person who decides its neighbour.
+// The stops are looked at again whenever a front takes an `allow`, because the verdict may
+// be minutes old.
 
 import type {
   AnyGuestAnswer,
@@ -88,7 +88,7 @@ export function heldVerdicts(
   }
 }
 
-/** Keeps HELD-VERDICTS-2. Rejects if the stops cannot be read. */
+/** Rejects if the stops cannot be read. */
 export async function verdictNow(
   conversation: Pick<HeldConversation, 'verdictNow'> | undefined,
   verdict: CallVerdict,

@@ -1,9 +1,9 @@
 // The text of a host's settings with and without Weir's hooks. It edits text, not values: foreign
 // entries, their order and their format stay.
-// HOOK-SETTINGS-1. Weir's hooks are those whose URL or command names a path of its hooks. Nothing
-//     else marks them, and no other entry is removed.
-// HOOK-SETTINGS-2. Removing installed hooks gives the earlier text, byte for byte, unless a part was
-//     empty or formatted unlike the rest.
+// Weir's hooks are those whose URL or command names a path of its hooks. Nothing
+// else marks them, and no other entry is removed.
+// Removing installed hooks gives the earlier text, byte for byte, unless a part was
+// empty or formatted unlike the rest.
 
 import { isDeepStrictEqual } from 'node:util'
 import { applyEdits, type FormattingOptions, modify } from 'jsonc-parser'

@@ -1,5 +1,5 @@
 // `weir hooks`: adds Weir's hooks to the settings of a host, shows them, and removes them.
-// HOOKS-COMMAND-1. Nothing is written before the change was shown, and accepted.
+// Nothing is written before the change was shown, and accepted.
 
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, readFile, realpath, rm, stat } from 'node:fs/promises'
@@ -130,7 +130,7 @@ async function settingsOf(
   return { host, file, text }
 }
 
-/** Whether the file is as `edited` now (HOOKS-COMMAND-1). */
+/** Whether the file is as `edited` now. */
 async function change(
   { file, text, edited }: { file: string; text: string; edited: string },
   options: HooksOptions,

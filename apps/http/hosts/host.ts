@@ -126,7 +126,7 @@ function startingCommand({ url, weir }: { url: string; weir: string }): string {
 
 /**
  * Reads the input, and defines `post`, which posts the input and prints the answer. Its exit code is that of
- * curl, or 1 for an answer without Weir's mark (MARK-1), and on a machine that cannot compute the proof.
+ * curl, or 1 for an answer without Weir's mark, and on a machine that cannot compute the proof.
  */
 export function postFunction(url: string, secondsMax: number): string {
   const { origin } = new URL(url)

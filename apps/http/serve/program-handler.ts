@@ -1,7 +1,7 @@
 // The handler of Weir.http: the edge with the console, for the server of a program. One app answers
 // requests of the web and those of Node.
-// PROGRAM-HANDLER-1. Without a file of keys and without an issuer, the key of the data folder counts.
-//     So no handler is open to everybody.
+// Without a file of keys and without an issuer, the key of the data folder counts.
+// So no handler is open to everybody.
 
 import { getRequestListener } from '@hono/node-server'
 import type { Logger } from 'pino'
@@ -56,7 +56,6 @@ async function handlerOn(
   { weir, settings, givenLog }: ProgramParts,
 ): Promise<OpenedHandler> {
   const hasKeys = apiKeys !== undefined || oidc !== undefined
-  // Keeps PROGRAM-HANDLER-1.
   const own = hasKeys ? undefined : ownKeyOf(settings.dataFolder)
   const log = givenLog ?? createLog({ level: 'warn', secrets: own === undefined ? [] : [own.key] })
   const access = {

@@ -1,9 +1,9 @@
 // Answers a request of the web with an app whose routes read Node's request and write to Node's
 // response. Both are made here.
-// WEB-ANSWER-1. The reader of the answer sets the pace, as a socket does: `write` returns false while
-//     the buffer is full, and `drain` follows.
-// WEB-ANSWER-2. A client that leaves, by the signal of its request or by cancelling the answer, closes
-//     the response before it is finished.
+// The reader of the answer sets the pace, as a socket does: `write` returns false while
+// the buffer is full, and `drain` follows.
+// A client that leaves, by the signal of its request or by cancelling the answer, closes
+// the response before it is finished.
 
 import type { ServerResponse } from 'node:http'
 import { PassThrough, Readable } from 'node:stream'

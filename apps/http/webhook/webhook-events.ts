@@ -1,9 +1,9 @@
 // The events of the webhook: calls that wait for a person, the end of that wait, and soft budgets.
 // Pure.
-// WEBHOOK-EVENT-1. An event has no arguments, no text of a model, tool or user, and no reason. It has
-//     ids, names and times only.
-// WEBHOOK-EVENT-2. Its id is a hash of the record's place, so each server, also after a restart, gives
-//     the same id. Receivers drop repeats by it, as Standard Webhooks describes.
+// An event has no arguments, no text of a model, tool or user, and no reason. It has
+// ids, names and times only.
+// Its id is a hash of the record's place, so each server, also after a restart, gives
+// the same id. Receivers drop repeats by it, as Standard Webhooks describes.
 
 import { hash } from 'node:crypto'
 import type { ApprovalOutcome, Message } from '../../../shared/contract/messages.ts'

@@ -1,6 +1,6 @@
 // The records that become events of the webhook. A server begins with the records of the last day.
-// WEBHOOK-FEED-1. Of the records before its start, it sends calls that still wait, and events of the
-//     last `limits.webhookLateMs`. So a restart leaves no gap, and old events stay old.
+// Of the records before its start, it sends calls that still wait, and events of the
+// last `limits.webhookLateMs`. So a restart leaves no gap, and old events stay old.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Message } from '../../../shared/contract/messages.ts'

@@ -1,10 +1,10 @@
 // Sends events to the operator's webhook, signed as Standard Webhooks (standardwebhooks.com): the
 // headers webhook-id, webhook-timestamp and webhook-signature, HMAC-SHA-256.
-// WEBHOOK-1. Delivery is at least once, within `limits.webhookTriesMax` tries. The receiver drops
-//     repeats by webhook-id.
-// WEBHOOK-2. At most `limits.webhookQueueMax` events wait. Further ones are dropped and counted in the
-//     log. The log has the host of the URL only: a path can be a secret.
-// WEBHOOK-3. No redirect is followed, and no body of an answer is read. 410 turns the webhook off.
+// Delivery is at least once, within `limits.webhookTriesMax` tries. The receiver drops
+// repeats by webhook-id.
+// At most `limits.webhookQueueMax` events wait. Further ones are dropped and counted in the
+// log. The log has the host of the URL only: a path can be a secret.
+// No redirect is followed, and no body of an answer is read. 410 turns the webhook off.
 
 import type { Logger } from 'pino'
 import { Webhook as Signer } from 'standardwebhooks'

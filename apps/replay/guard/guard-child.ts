@@ -1,12 +1,12 @@
 // Runs a guard's file in a sandbox (guard-launch.ts), away from the replay. The production code reads
 // the rounds (shared/runtime/guards/guard-partition.ts).
-// GUARD-CHILD-1. It reads its packages only while it loads, if Node can take that right back.
-// GUARD-CHILD-2. Each question gets one answer, a line under its number. The replay bounds and checks
-//     each line (guard-answer.ts).
-// GUARD-CHILD-3. A pipe names the current round before the guard sees it, because a dead process
-//     cannot answer.
-// GUARD-CHILD-4. Each round is judged at two moments (moment.ts), each with a separate memory. An
-//     answer that differs is not trusted.
+// It reads its packages only while it loads, if Node can take that right back.
+// Each question gets one answer, a line under its number. The replay bounds and checks
+// each line (guard-answer.ts).
+// A pipe names the current round before the guard sees it, because a dead process
+// cannot answer.
+// Each round is judged at two moments (moment.ts), each with a separate memory. An
+// answer that differs is not trusted.
 
 import { writeSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
@@ -28,7 +28,7 @@ import type { Answer, AnsweredRound, LoadedGuard } from './guard-answer.ts'
 import { answerLine, type Question, questionIn } from './guard-lines.ts'
 import { holdMoments, type Moment, moments } from './moment.ts'
 
-/** The descriptors of the pipe with the lines, and of that in GUARD-CHILD-3. */
+/** The descriptors of the pipe with the lines, and of the pipe that names the current round. */
 const linePipe = 3
 const roundPipe = 4
 
@@ -92,7 +92,6 @@ function dropReading(): void {
   permission?.drop?.('fs.read')
 }
 
-/** Keeps GUARD-CHILD-3. */
 function noting(loaded: Guard, momentOf: (round: GuardedRound) => Moment): Guard {
   const { name, version, tools, deadlineMs, onTimeout, stateKeptMs, seesEnds = false } = loaded
   return {

@@ -35,7 +35,7 @@ export function startGuardChild(
   const [program, ...rest] = confined(confinement, [], found)
   return spawn(program, rest, {
     env: {},
-    // The last two: the lines of guard-lines.ts, and the pipe of GUARD-CHILD-3.
+    // The last two: the lines of guard-lines.ts, and the pipe that names the current round.
     stdio: withoutInherited(['ignore', 'ignore', 'pipe', 'pipe', 'pipe']),
   })
 }

@@ -1,8 +1,8 @@
 // The two moments at which a replay judges each round of a guard: a time and a chance. A guard must be
 // pure (shared/contract/guard/guard.ts). The verdicts of one that uses time or chance differ between them.
-// MOMENT-1. Both moments depend only on the round, so all replays have the same time and chance.
-// MOMENT-2. A moment lasts for one call of judge. It does not cover results by callback, CPU times,
-//     performance.mark, other realms (node:vm), keys, primes, signatures and encryption.
+// Both moments depend only on the round, so all replays have the same time and chance.
+// A moment lasts for one call of judge. It does not cover results by callback, CPU times,
+// performance.mark, other realms (node:vm), keys, primes, signatures and encryption.
 
 import crypto, { createHash } from 'node:crypto'
 import os from 'node:os'

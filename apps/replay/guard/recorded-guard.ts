@@ -1,7 +1,7 @@
 // The verdicts of an external guard as its topic holds them. A replay cannot judge its rounds again:
 // the service may decide otherwise today, and each call may cost money.
-// RECORDED-GUARD-1. A replay never calls an external guard. A round without a recorded verdict has
-//     none, and the result states the number of such rounds.
+// A replay never calls an external guard. A round without a recorded verdict has
+// none, and the result states the number of such rounds.
 
 import { endsOf } from '../../../client/history/readable-log.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'

@@ -1,13 +1,13 @@
 // Plays a scenario through the validator and the loop-detector, offline.
-// PLAY-1. A response is a round, and steps with one `turn` are one response. A session is a
-//     conversation, and a user's message begins a turn.
-// PLAY-2. The trace continues as recorded after an intervention or a text. The
-//     model's other course is unknown.
-// PLAY-3. A repeated delivery (a known call_id, or the text of a broken stream) is the same round
-//     and is judged once.
-// PLAY-4. Caps are played as the number of calls left, if the scenario or the caller names one.
-// PLAY-5. Time passes only if steps have times, so an answer alone proves no wait (WAITS-1). A
-//     recorded session without times has an unknown pace, neither hasty nor long.
+// A response is a round, and steps with one `turn` are one response. A session is a
+// conversation, and a user's message begins a turn.
+// The trace continues as recorded after an intervention or a text. The
+// model's other course is unknown.
+// A repeated delivery (a known call_id, or the text of a broken stream) is the same round
+// and is judged once.
+// Caps are played as the number of calls left, if the scenario or the caller names one.
+// Time passes only if steps have times, so an answer alone proves no wait (WAITS-1). A
+// recorded session without times has an unknown pace, neither hasty nor long.
 
 import { createHash } from 'node:crypto'
 import { finalCall, type StreamedCall } from '../../../services/accumulator/call.ts'
@@ -137,7 +137,6 @@ function beginTurn(session: Session): void {
   session.rounds.clear()
 }
 
-/** Keeps PLAY-3. */
 function roundOf(session: Session, siblings: ToolStep[]): { round: number; isNew: boolean } {
   const calls = JSON.stringify(siblings.map(({ tool, args, raw_args }) => [tool, raw_args ?? args]))
   const id = siblings[0]?.call_id

@@ -1,5 +1,5 @@
 // Judges a recorded session as Weir would have judged its agent: by the defaults, with the times of the
-// results, and with the tools of the host that wait. The session goes on as recorded (PLAY-2).
+// results, and with the tools of the host that wait. The session goes on as recorded.
 
 import { knownUsd } from '../../../services/llm-gateway/prices/known-prices.ts'
 import type { Policy } from '../../../shared/contract/messages.ts'

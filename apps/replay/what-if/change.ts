@@ -1,6 +1,6 @@
 // The changed decisions of a what-if: the first round of each conversation, and the known effects.
-// WHAT-IF-CHANGE-1. Nothing is known after a changed decision. Savings are "at most, in that turn",
-//     as if the model had stopped. Denied calls count as if it had gone on.
+// Nothing is known after a changed decision. Savings are "at most, in that turn",
+// as if the model had stopped. Denied calls count as if it had gone on.
 
 import type { CallId, RoundId } from '../../../shared/contract/ids.ts'
 import type { CallResult, InterventionAction } from '../../../shared/contract/messages.ts'
@@ -108,7 +108,7 @@ export function gatherChanges(): Changes {
   }
 
   function goOn(change: Change, round: JudgedRound): void {
-    if (change.turn !== round.turn) return // unknown from here (WHAT-IF-CHANGE-1)
+    if (change.turn !== round.turn) return // unknown from here
     if (heightOf(change.is) > heightOf(change.was)) {
       change.roundsSaved += 1
       change.tokensSaved += round.tokens

@@ -1,6 +1,6 @@
 // Folds one inbox several times at once: unchanged, and with each change. A record is decoded once.
-// VARIANTS-1. All folds begin alike and read the same records, so only the change causes a
-//     different decision.
+// All folds begin alike and read the same records, so only the change causes a
+// different decision.
 
 import type { AnyStage } from '../../../services/reducers.ts'
 import { decode } from '../../../shared/codec/codec.ts'

@@ -1,7 +1,7 @@
 // `weir backup FILE` copies the log of a data folder into one file, also while processes use the
 // folder.
-// BACKUP-1. A backup holds no key: not the server's, and none of a tenant. Encrypted records stay
-//     encrypted in it.
+// A backup holds no key: not the server's, and none of a tenant. Encrypted records stay
+// encrypted in it.
 
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,11 +1,11 @@
 // `weir restore FILE` makes the log of a new data folder from a backup. Conversations go on there, and
 // calls that wait for a person still wait.
-// RESTORE-1. A call that had not started may have run after the backup. So a message without an end
-//     gets an end, and only a call that waits for a person can still start.
-// RESTORE-2. The log has a stop of all agents and its evidence, so no record of the backup starts
-//     anything before an operator releases the stop. `resume` leaves the stop out.
-// RESTORE-3. The executor has the cancel of a turn behind its last record before any stage runs. A
-//     claim of the turn follows too late.
+// A call that had not started may have run after the backup. So a message without an end
+// gets an end, and only a call that waits for a person can still start.
+// The log has a stop of all agents and its evidence, so no record of the backup starts
+// anything before an operator releases the stop. `resume` leaves the stop out.
+// The executor has the cancel of a turn behind its last record before any stage runs. A
+// claim of the turn follows too late.
 
 import { existsSync } from 'node:fs'
 import { endsOf } from '../../../client/history/readable-log.ts'
@@ -94,7 +94,7 @@ function heldText(dataFolder: string): string {
   )
 }
 
-/** `ended`: messages. `stop`: the records that keep RESTORE-2. */
+/** `ended`: messages. `stop`: the records that hold all agents. */
 type OpenWork = {
   records: RecordToAppend[]
   stop: RecordToAppend[]
@@ -129,7 +129,7 @@ async function openWork(kind: BusKind, settings: Settings): Promise<OpenWork> {
   }
 }
 
-/** Keeps RESTORE-2. A log of an early version has no topic for evidence. */
+/** A log of an early version has no topic for evidence. */
 async function stopRecords(log: OpenLog): Promise<RecordToAppend[]> {
   const { bus, topicPrefix } = log
   const records: RecordToAppend[] = []
@@ -155,7 +155,7 @@ function withCallers(turn: TurnId): TurnId[] {
 
 type Ending = { topic: TopicName; partition: number; message: Cancel | CancelRequested }
 
-/** Keeps RESTORE-1 and RESTORE-3. `waiting`: the turns with a call that waits for a person. */
+/** `waiting`: the turns with a call that waits for a person. */
 function endingOf(
   { conversation, round, messageId, queued }: OpenConversation,
   waiting: ReadonlySet<string>,

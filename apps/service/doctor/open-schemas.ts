@@ -1,8 +1,8 @@
 // Tools whose calls a guard or an approval rule judges, and whose schemas accept fields that they do
 // not declare. A judge that looks for one field passes a call that has it under another name.
 //
-// OPEN-SCHEMAS-1. A guard may look at any field, so every object of the schema counts. A rule looks
-//     at its paths, so the objects on them count. A schema that names additionalProperties decides.
+// A guard may look at any field, so every object of the schema counts. A rule looks
+// at its paths, so the objects on them count. A schema that names additionalProperties decides.
 
 import type { Agents } from '../../../shared/agents/agents.ts'
 import {

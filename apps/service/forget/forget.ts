@@ -89,7 +89,7 @@ export function forgottenLines({
   const lines = [`deleted ${subject}: ${count(records, 'record')}`]
   if (!isOverwritten)
     lines.push(
-      'bytes of deleted records may be left in unused parts of the file: stop Weir, and run VACUUM on it (docs/operate/erase.md)',
+      'bytes of deleted records may be left in unused parts of the file: stop Weir, and run VACUUM on it (docs/operate/data.md)',
     )
   return `${lines.join('\n')}\n`
 }

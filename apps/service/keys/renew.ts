@@ -23,7 +23,7 @@ export async function renewConversationKeys(
   if (keys.size === 0)
     throw usageError('give the keys of the tenants: --encryption-keys or --encryption-command')
   const kind = busKindOf(settings)
-  // A deletion in a file leaves no mark that this command could find (KEY-RENEWAL-1).
+  // A deletion in a file leaves no mark that this command could find.
   if (kind.isLocal && kind.lockState(settings).kind === 'held')
     throw usageError(
       'a process writes the data folder: stop it, renew the keys, and start it again',

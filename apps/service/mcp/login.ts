@@ -1,6 +1,6 @@
 // `weir mcp login`: a person logs in at an MCP server with the browser, and the login is written to the
 // server's `tokenFile`. Exit codes: 0 there is a login, or the server needs none; 1 there is none.
-// MCP-LOGIN-2. The callback listens on this machine only, for this login, and takes one answer.
+// The callback listens on this machine only, for this login, and takes one answer.
 
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
@@ -72,7 +72,6 @@ type Callback = {
   close(): void
 }
 
-/** Keeps MCP-LOGIN-2. */
 async function openCallback(port: number, state: string): Promise<Callback> {
   const answered = Promise.withResolvers<URLSearchParams>()
   answered.promise.catch(() => {}) // a login may fail before anybody waits

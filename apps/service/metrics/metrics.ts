@@ -1,10 +1,10 @@
 // The metrics of a process that runs stages, for Prometheus: records read and written, decisions,
 // lag.
-// METRICS-1. No label grows with use: no id, no name from an agent file. Labels are stages, guards
-//     of this process, partitions, message types and symbols of schemas.
-// METRICS-2. A record counts when it is acknowledged. Delivery is at least once, so after a crash a
-//     few records may count twice.
-// METRICS-3. Each process has its own registry; the library's global registry stays empty.
+// No label grows with use: no id, no name from an agent file. Labels are stages, guards
+// of this process, partitions, message types and symbols of schemas.
+// A record counts when it is acknowledged. Delivery is at least once, so after a crash a
+// few records may count twice.
+// Each process has its own registry; the library's global registry stays empty.
 
 import { type Counter, collectDefaultMetrics, Registry } from 'prom-client'
 import { typeIn } from '../../../shared/codec/codec.ts'

@@ -1,9 +1,9 @@
 // The arguments of a call, for a person who decides about it: exactly the arguments that the tool
 // gets, complete and unambiguous.
-// ARGUMENT-LINES-1. Two different texts never look the same. Each line starts with an indent, so
-//     arguments cannot imitate Weir's own lines.
-// ARGUMENT-LINES-2. Consecutive, trailing and broken blanks are shown as ␣. A single blank between
-//     two words and the indentation of a line stay blank.
+// Two different texts never look the same. Each line starts with an indent, so
+// arguments cannot imitate Weir's own lines.
+// Consecutive, trailing and broken blanks are shown as ␣. A single blank between
+// two words and the indentation of a line stay blank.
 
 import { printable } from './printable.ts'
 import { brokenAnywhere } from './word-wrap.ts'

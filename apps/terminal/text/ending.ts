@@ -3,8 +3,8 @@
 //     folders. A problem that may pass, such as another program's lock on a file, is a failure.
 // TERMINAL-ENDING-2. If 1 is an answer of the command, a failure is 2 as well, so no caller can
 //     confuse them (`answers`).
-// TERMINAL-ENDING-3. Of a turn: 3, it ended with the agent's fallback. Of a decision: 4, it changes
-//     nothing. 130: stopped by Ctrl-C, without a result.
+// Of a turn: 3, it ended with the agent's fallback. Of a decision: 4, it changes
+// nothing. 130: stopped by Ctrl-C, without a result.
 // If other code ends the process early, a message reports it.
 
 import { writeSync } from 'node:fs'

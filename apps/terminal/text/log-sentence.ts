@@ -1,5 +1,5 @@
 // A line of the log as a sentence, for a person who talks to an agent in this terminal. Servers, guards and
-// providers write parts of a line, so the sentence keeps PRINTABLE-1.
+// providers write parts of a line, so the sentence.
 
 import { printable, printableJson } from './printable.ts'
 

@@ -2,8 +2,8 @@
 // obeys control sequences: it moves the cursor, sets the clipboard, answers with keystrokes. Other
 // characters make a text look like another one. Invisible characters are shown as their numbers,
 // so the terminal obeys none and the text stays complete.
-// PRINTABLE-1. The result has no control character, no half of a surrogate pair, and no invisible
-//     character but the joiner and the variation of an emoji.
+// The result has no control character, no half of a surrogate pair, and no invisible
+// character but the joiner and the variation of an emoji.
 
 import {
   controls,

@@ -1,5 +1,5 @@
 // A question of a running tool, for a person: the server, its message, and the fields or the address.
-// Keeps ARGUMENT-LINES-1: each line has an indent.
+// Each line has an indent.
 
 import { type InputQuestion, inputFields } from '../../../shared/contract/call/input-question.ts'
 import { argumentLines } from './argument-lines.ts'

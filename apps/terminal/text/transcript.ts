@@ -1,9 +1,9 @@
 // Turns the events of a turn into lines for a terminal. Pure.
-// TERMINAL-TRANSCRIPT-1. A tool is shown as running only from tool-started to call-finished.
-// TERMINAL-TRANSCRIPT-2. A screen gets whole lines, and the unfinished one live. Another terminal
-//     gets text as it arrives, a file or pipe at its end, without the reply: see standard output.
-// TERMINAL-TRANSCRIPT-3. Text stands at the margin and events are indented: they differ even
-//     without colours.
+// A tool is shown as running only from tool-started to call-finished.
+// A screen gets whole lines, and the unfinished one live. Another terminal
+// gets text as it arrives, a file or pipe at its end, without the reply: see standard output.
+// Text stands at the margin and events are indented: they differ even
+// without colours.
 
 import type { TurnEventBody } from '../../../client/turn/turn-event.ts'
 import { questionIn } from '../../../shared/contract/call/input-question.ts'

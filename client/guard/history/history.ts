@@ -1,10 +1,10 @@
 // The open turn of a guest's history, as its front sends it: the user's text, and the rounds with
 // their keys and results. A front remembers nothing, so it reads this from each request.
-// GUEST-HISTORY-1. A round counts the rounds with the same words before it in its turn. A later
-//     history of the same turn therefore gives it the same key.
-// GUEST-HISTORY-2. Responses before the first text of a user are a turn whose text is unknown.
-// GUEST-HISTORY-3. A reader reads only the items behind those that it has read already and that are
-//     the same in every value. The result is that of reading all of them.
+// A round counts the rounds with the same words before it in its turn. A later
+// history of the same turn therefore gives it the same key.
+// Responses before the first text of a user are a turn whose text is unknown.
+// A reader reads only the items behind those that it has read already and that are
+// the same in every value. The result is that of reading all of them.
 
 import { hash } from 'node:crypto'
 import { emptyResponse, foldResponse } from '../../../services/accumulator/response.ts'
@@ -135,7 +135,7 @@ type KnownHistory = {
   size: number
 }
 
-/** `isUnknown`: GUEST-HISTORY-2. `turn`: the number of the turn that `rounds` and `counts` are of. */
+/** `isUnknown`: the history begins before the first text of a user. `turn`: the number of the turn that `rounds` and `counts` are of. */
 type ReadHistory = {
   turns: ReadTurns
   isUnknown: boolean

@@ -1,6 +1,6 @@
 // A copy of plain JSON as one flat list: a container as its size, a member as its name and its
 // value. Texts are shared, so a copy costs little memory, and a change in place is noticed.
-// JSON-LEAVES-1. Equal leaves mean equal values with their members in one order.
+// Equal leaves mean equal values with their members in one order.
 
 import { limits } from '../../../shared/contract/limits.ts'
 

@@ -1,12 +1,12 @@
 // The stand-ins of texts that the log of a guest does not get (`record: 'calls'`). Tools, arguments
 // and the ends of calls stay.
 //
-// UNRECORDED-1. Two results of a conversation have one stand-in if they are equal but for their
-//     clocks and random ids. So most repeats are found as with their texts.
-// UNRECORDED-2. A failure keeps its kind, and an answer the progress of a thing and that a search had no
-//     hits: failures that may clear, waits and batches have other limits.
-// UNRECORDED-3. Stand-ins differ wherever their texts could differ for a rule. So a loop may be missed,
-//     and no honest agent is disturbed.
+// Two results of a conversation have one stand-in if they are equal but for their
+// clocks and random ids. So most repeats are found as with their texts.
+// A failure keeps its kind, and an answer the progress of a thing and that a search had no
+// hits: failures that may clear, waits and batches have other limits.
+// Stand-ins differ wherever their texts could differ for a rule. So a loop may be missed,
+// and no honest agent is disturbed.
 
 import { hash } from 'node:crypto'
 import { errorOf } from '../../../services/loop-detector/evidence/error-text.ts'
@@ -76,7 +76,7 @@ function answerStandIn(conversation: ConversationId, text: string): string {
   }
 }
 
-/** Each phrase is of its kind (UNRECORDED-2). */
+/** Each phrase is of its kind. */
 const phrases: Record<FailureKind, string> = {
   shape: 'invalid arguments',
   unknown_tool: 'unknown tool',

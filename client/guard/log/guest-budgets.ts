@@ -1,9 +1,9 @@
 // The budgets of a guest's model requests: reserved before the guest sends one, settled by its answer,
 // in the ledger of the gateways.
 // Reads: policies, budgets. Writes: budget-reserved, budget-settled and budget-released to budgets.
-// GUEST-BUDGETS-1. Without a budget in force nothing is written, and `budgets` is not read.
-// GUEST-BUDGETS-2. A front that refuses without Weir's answer also refuses without a readable budget
-//     (R6). Another one lets the request pass.
+// Without a budget in force nothing is written, and `budgets` is not read.
+// A front that refuses without Weir's answer also refuses without a readable budget
+// (R6). Another one lets the request pass.
 
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
@@ -123,7 +123,7 @@ export function guestBudgets({
       })
       if (made?.kind !== 'failed' || made.code === 'budget.reached' || refuses) return made
       log.warn({ agent, reason: made.reason }, 'a request of a guest passes without its budget')
-      return undefined // keeps GUEST-BUDGETS-2
+      return undefined
     },
   }
 }

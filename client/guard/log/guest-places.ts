@@ -1,9 +1,9 @@
 // The reservations that calls of a guest need before they run. A child needs a place in the tree of its
-// session, and a call that must not run twice needs its values. The ledger decides (CALL-RESERVATIONS-1).
-// GUEST-PLACES-1. Memory only names the reservations to end. Without it, a place lapses with the longest
-//     time that a call may run, and from then on values are of a call that may have run.
-// GUEST-PLACES-2. The tree of a guest is its session with all turns. So a child in the background, and
-//     a restart, change no count.
+// session, and a call that must not run twice needs its values. The ledger decides.
+// Memory only names the reservations to end. Without it, a place lapses with the longest
+// time that a call may run, and from then on values are of a call that may have run.
+// The tree of a guest is its session with all turns. So a child in the background, and
+// a restart, change no count.
 
 import { argumentText } from '../../../shared/contract/call/call.ts'
 import type { CallEnding } from '../../../shared/contract/call/call-endings.ts'

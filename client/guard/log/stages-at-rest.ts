@@ -1,7 +1,7 @@
 // Waits until the stages of this process have handled all records of their inboxes. A program that
 // ends right after its last answer would otherwise leave that answer unjudged in the log.
-// STAGES-AT-REST-1. Two equal looks at the ends count, with all inboxes read between them. A stage
-//     writes its outputs before its position moves on, so no output is on its way then.
+// Two equal looks at the ends count, with all inboxes read between them. A stage
+// writes its outputs before its position moves on, so no output is on its way then.
 
 import type { Bus, Offset } from '../../../shared/contract/bus.ts'
 import { partitionName } from '../../../shared/contract/partition.ts'

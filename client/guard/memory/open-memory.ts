@@ -1,9 +1,9 @@
 // A guard without a log: a front and the stages of guests on the in-memory player, with the guards of the
 // program. No bus, and one timer for deadlines.
-// MEMORY-STAGES-1. A call of a front is judged before `write` returns, unless it waits for a guard.
-// MEMORY-STAGES-2. A guard's verdict is a record of the inbox, as an executor copies it from the log.
-//     So the reducers decide whether it is in time.
-// MEMORY-STAGES-3. A stage is loaded with its first record, so a guard that judges nothing loads none.
+// A call of a front is judged before `write` returns, unless it waits for a guard.
+// A guard's verdict is a record of the inbox, as an executor copies it from the log.
+// So the reducers decide whether it is in time.
+// A stage is loaded with its first record, so a guard that judges nothing loads none.
 
 import type { Logger } from 'pino'
 import { withGuards } from '../../../services/llm-gateway/performer/guards-in-force.ts'

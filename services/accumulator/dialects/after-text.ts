@@ -2,11 +2,11 @@
 // their makers take the text before the first mark as content, and run the calls after it: vLLM's
 // tool_parsers for Kimi and DeepSeek, SGLang's deepseekv32_detector.py.
 //
-// AFTER-TEXT-1. Only a frame that begins with a special token counts. It ends the text, and
-//     recover.ts can run it. A person may write a tag, so a tag after prose never runs.
-// AFTER-TEXT-2. In doubt nothing runs, and unrunnable.ts reports the call: after a colon, inside a
-//     sentence, in an example, a quote or a list, and after prose that speaks of calls.
-// AFTER-TEXT-3. Linear in any text: only the first special token may begin the frame.
+// Only a frame that begins with a special token counts. It ends the text, and
+// recover.ts can run it. A person may write a tag, so a tag after prose never runs.
+// In doubt nothing runs, and unrunnable.ts reports the call: after a colon, inside a
+// sentence, in an example, a quote or a list, and after prose that speaks of calls.
+// Linear in any text: only the first special token may begin the frame.
 
 import { isAboutCalls } from './about-calls.ts'
 import { withoutTurnEnd } from './around-calls.ts'

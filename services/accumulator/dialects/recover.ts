@@ -3,15 +3,15 @@
 // Does not own: when to search (text-calls.ts), the syntax of a dialect (marks.ts), the results of
 // calls (executor).
 //
-// RECOVER-1. All or nothing: the whole text, or one whole fence, is calls. Each names an offered
-//     tool and passes its schema. One that does not makes all of them text.
-// RECOVER-2. Strict: arguments that the schema does not name are refused unless it allows them.
-//     Data beside a call is no argument.
-// RECOVER-3. A lookalike that cannot run gets a reason for the model. It names an offered tool, or
-//     its frame is used only for calls and stands outside a fence. Other texts stay text.
-// RECOVER-4. A cut text is no call, even if it looks whole, and RECOVER-3 applies. A model that
-//     must write its calls as text means each one, under any name.
-// RECOVER-5. Linear in any text. No work above limits.textCallsBytesMax.
+// All or nothing: the whole text, or one whole fence, is calls. Each names an offered
+// tool and passes its schema. One that does not makes all of them text.
+// Strict: arguments that the schema does not name are refused unless it allows them.
+// Data beside a call is no argument.
+// A lookalike that cannot run gets a reason for the model. It names an offered tool, or
+// its frame is used only for calls and stands outside a fence. Other texts stay text.
+// A cut text is no call, even if it looks whole, and RECOVER-3 applies. A model that
+// must write its calls as text means each one, under any name.
+// Linear in any text. No work above limits.textCallsBytesMax.
 
 import {
   compiledSchema,
@@ -207,7 +207,7 @@ function faultIn(raw: string, { schema, judge }: UsableSchema): string | undefin
 /** Keywords that may accept further names. */
 const moreNames = 'additionalProperties patternProperties $ref allOf anyOf oneOf if'.split(' ')
 
-/** Whether a schema accepts an argument by its name (RECOVER-2). Ajv judges all other rules. */
+/** Whether a schema accepts an argument by its name. Ajv judges all other rules. */
 function accepts(schema: Record<string, unknown>, name: string): boolean {
   return (
     schema.properties === undefined ||

@@ -1,14 +1,14 @@
 // Turns arguments that are written as texts without a type into the JSON object that the tool's
 // schema asks for.
 //
-// TYPED-FIELDS-1. A text stays a string wherever the schema allows one: nothing marks another type.
-//     Except `null` if the schema allows null: models write it for omitted arguments.
-// TYPED-FIELDS-2. If no string is allowed, the text must be JSON of an allowed type. Otherwise it
-//     stays a string, without a guess, and the schema refuses it.
-// TYPED-FIELDS-3. An argument that is given twice has no value. The object keeps both and is
-//     refused.
-// TYPED-FIELDS-4. A field that the frame calls JSON and that is none has no value. The same holds
-//     for tags named `item` where the schema allows a list and an object.
+// A text stays a string wherever the schema allows one: nothing marks another type.
+// Except `null` if the schema allows null: models write it for omitted arguments.
+// If no string is allowed, the text must be JSON of an allowed type. Otherwise it
+// stays a string, without a guess, and the schema refuses it.
+// An argument that is given twice has no value. The object keeps both and is
+// refused.
+// A field that the frame calls JSON and that is none has no value. The same holds
+// for tags named `item` where the schema allows a list and an object.
 
 import { quoted } from '../../../shared/contract/arguments/name-text.ts'
 import { pointedTo } from '../../../shared/contract/arguments/schema-reference.ts'

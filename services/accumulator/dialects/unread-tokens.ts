@@ -1,13 +1,13 @@
 // Finds special tokens of calls in a text that no dialect reads whole: a token without its call, and
 // a call with a lost or damaged token.
 //
-// UNREAD-TOKENS-1. Only a template writes such a token, so it may stand anywhere in a line. A vendor's
-//     own tag begins a line.
-// UNREAD-TOKENS-2. A token counts where a call can begin: after a line's start, a sentence's end or
-//     another mark. Inside a sentence it counts only if a call's shape follows.
-// UNREAD-TOKENS-3. A text that mentions a token is no call: in code, a quote, a table, a list's entry or
-//     a template. A sentence that goes on after a token mentions it, in any script.
-// UNREAD-TOKENS-4. Linear in any text.
+// Only a template writes such a token, so it may stand anywhere in a line. A vendor's
+// own tag begins a line.
+// A token counts where a call can begin: after a line's start, a sentence's end or
+// another mark. Inside a sentence it counts only if a call's shape follows.
+// A text that mentions a token is no call: in code, a quote, a table, a list's entry or
+// a template. A sentence that goes on after a token mentions it, in any script.
+// Linear in any text.
 
 import { quoted } from '../../../shared/contract/arguments/name-text.ts'
 import { isAboutCalls, withoutExamples } from './about-calls.ts'

@@ -3,14 +3,14 @@
 // marks. Examples are {"tool_name": …}, {"name": …, "args": …} and {"type": "tool_use", …}. They never
 // run. The model learns of them, because a call that is dropped silently is I2.
 //
-// UNRUNNABLE-1. Nothing here runs. In doubt the text stays text: a wrong report costs a round.
-// TRAILING-FRAME-1. A frame ends the text and begins on its own line, with marks that only calls use
-//     or with tags. All of its calls name offered tools and pass their schemas.
-// TRAILING-FRAME-2. Text about calls is no call: a frame in a fence, in an element for examples,
-//     after words that announce an example, or whose mark the text before it mentions.
-// TRAILING-FRAME-3. Linear in any text: only the last lines that may begin a frame are read.
-// OTHER-SHAPE-1. The object holds a tool's name, its arguments as an object, and nothing that only
-//     data has. If its keys are usual in data too, the arguments must also pass the schema.
+// Nothing here runs. In doubt the text stays text: a wrong report costs a round.
+// A frame ends the text and begins on its own line, with marks that only calls use
+// or with tags. All of its calls name offered tools and pass their schemas.
+// Text about calls is no call: a frame in a fence, in an element for examples,
+// after words that announce an example, or whose mark the text before it mentions.
+// Linear in any text: only the last lines that may begin a frame are read.
+// The object holds a tool's name, its arguments as an object, and nothing that only
+// data has. If its keys are usual in data too, the arguments must also pass the schema.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { jsonFault } from '../../../shared/lib/json/json-fault.ts'

@@ -1,10 +1,10 @@
 // The approvals as they stand in the log, for lists and for the answer to a decision. It folds the
 // stage's inbox with the stage's own functions, so it needs no running stage.
 //
-// APPROVAL-LOG-1. Bounded: it begins two of the longest waits ago. An older call no longer waits,
-//     and nobody lists it.
-// APPROVAL-LOG-2. The time of a round never goes back, ticks count and repeats do not, as in the
-//     runtime. On Kafka a new leader's clock may be behind.
+// Bounded: it begins two of the longest waits ago. An older call no longer waits,
+// and nobody lists it.
+// The time of a round never goes back, ticks count and repeats do not, as in the
+// runtime. On Kafka a new leader's clock may be behind.
 
 import {
   batchesOf,
@@ -62,7 +62,7 @@ export async function readPartition(
   return fold.entries()
 }
 
-/** `time`: of the newest record of the round (keeps APPROVAL-LOG-2). */
+/** `time`: of the newest record of the round. */
 type KnownRound = { round: ApprovalRound; decidedAt: Map<string, Offset>; time: Milliseconds }
 
 function foldOf(partition: number, judge: Judge | undefined) {

@@ -1,10 +1,10 @@
 // Approvals for a person, or for a program that acts for one: lists the calls that wait, writes a
 // decision, returns its outcome.
 //
-// APPROVALS-1. Nothing is decided here. A decision is a record. The order of the log says which one
-//     counts, and the answer is read from that order.
-// APPROVALS-2. A decision names the arguments by their hash, as listed, and is for one call. An id
-//     that two calls wait under is refused.
+// Nothing is decided here. A decision is a record. The order of the log says which one
+// counts, and the answer is read from that order.
+// A decision names the arguments by their hash, as listed, and is for one call. An id
+// that two calls wait under is refused.
 
 import type { Appended, Bus } from '../../../shared/contract/bus.ts'
 import { argumentsOf, type CallArguments } from '../../../shared/contract/call/call-arguments.ts'
@@ -223,7 +223,7 @@ function waitingApproval({ request }: Approval): WaitingApproval {
   return { ...place, ...call, question: asked, since: askedAt, until: expiresAt }
 }
 
-/** Keeps APPROVAL-4: throws `message.invalid` for values that would decide nothing. */
+/** Throws `message.invalid` for values that would decide nothing. */
 function refuseValues(
   { id, question }: Approval['request'],
   answer: ApprovalAnswer,

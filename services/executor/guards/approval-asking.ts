@@ -25,7 +25,7 @@ export function applyPrograms(round: Round, { programs }: ProgramsHashed): [] {
   return []
 }
 
-/** Whether another guard may still request an approval (PERSON-OFFERS-2). */
+/** Whether another guard may still request an approval. */
 export function awaitsRequests({ policy, calls }: Round): boolean {
   return calls.some(
     (open) =>

@@ -1,9 +1,9 @@
 // The effect of an enforcing guard's answer on the calls that waited: its verdicts, its silence, or
 // an unusable answer. The texts are for the model that made the call.
-// GUARDS-GUARD-ANSWER-1. A guard answers for the calls that it received, each of them. Its verdicts
-//     on other calls are ignored.
-// GUARDS-GUARD-ANSWER-2. An unusable answer denies (R6): one missing verdict makes the whole answer
-//     unusable. Of two verdicts on one call, the stricter one counts.
+// A guard answers for the calls that it received, each of them. Its verdicts
+// on other calls are ignored.
+// An unusable answer denies (R6): one missing verdict makes the whole answer
+// unusable. Of two verdicts on one call, the stricter one counts.
 
 import type { CallEnding } from '../../../shared/contract/call/call-endings.ts'
 import { limits } from '../../../shared/contract/limits.ts'

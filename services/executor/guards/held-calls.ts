@@ -1,8 +1,8 @@
 // Calls that wait behind a call which a person decides. None of them may change the program that
 // the person saw. Part of the reducer.
-// HELD-CALLS-1. Some calls hold the others of their response: one that a person may decide, or
-//     allowed, until it has its result. Rules of its tool may allow the others to run.
-// HELD-CALLS-2. A held call is a waiting one: a cancel or the end of the turn skips it (R5).
+// Some calls hold the others of their response: one that a person may decide, or
+// allowed, until it has its result. Rules of its tool may allow the others to run.
+// A held call is a waiting one: a cancel or the end of the turn skips it (R5).
 
 import {
   allowedCode,

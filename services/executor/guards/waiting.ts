@@ -1,9 +1,9 @@
 // Calls that wait for guards: which guards, and the effect of an answer, of a silence and of the
-// end of the turn. Part of the reducer, which has the branches; keeps its EXEC-4.
-// EXECUTOR-WAITING-1. A call waits only for the guards in its round's policy: a guard that is
-//     registered, switched or removed later changes nothing.
-// EXECUTOR-WAITING-2. The first answer of each guard before its deadline counts, and any denial
-//     is a veto. A verdict at or after the deadline is none, however late the tick.
+// end of the turn. Part of the reducer, which has the branches.
+// A call waits only for the guards in its round's policy: a guard that is
+// registered, switched or removed later changes nothing.
+// The first answer of each guard before its deadline counts, and any denial
+// is a veto. A verdict at or after the deadline is none, however late the tick.
 // EXECUTOR-WAITING-3. A call for which a guard requests approval runs only if a person allowed it.
 //     Without the approval guard, and without a person's decision, it is denied (R6).
 
@@ -76,8 +76,7 @@ export function applyVerdict(
 }
 
 /**
- * Ends waits by time: the round has expired, or a guard was silent (keeps EXEC-4 and
- * EXECUTOR-WAITING-2). The guard with the earliest deadline goes first, so the record names the
+ * Ends waits by time: the round has expired, or a guard was silent. The guard with the earliest deadline goes first, so the record names the
  * guard that stopped a call.
  */
 export function endOverdueWaits(turn: Turn, round: Round, time: Milliseconds): Output[] {

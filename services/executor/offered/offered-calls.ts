@@ -4,8 +4,8 @@
 //     client's by a performer, after the checks that precede each start (offers.ts).
 // OFFERED-CALLS-2. The first result counts. Without one, the outcome is unknown: a call that was
 //     offered may have run, so it is never `skipped` and never offered again.
-// OFFERED-CALLS-3. The result of a guest's call that still waits counts: it ran without the guards'
-//     verdict, and no other front may run it.
+// The result of a guest's call that still waits counts: it ran without the guards'
+// verdict, and no other front may run it.
 // OFFERED-CALLS-4. An outcome of a guest can overtake its round, because it passes fewer stages. The
 //     outcomes of one round are kept until the round arrives.
 
@@ -124,7 +124,7 @@ function keepEarly(turn: Turn, message: Outcome, time: Milliseconds): void {
 
 /**
  * Stops a claimed call: a cancel of its turn, or an operator's stop at once. A guest goes on. An
- * executor gets a stop request, and its outcome decides (EXEC-3). A client gets none.
+ * executor gets a stop request, and its outcome decides. A client gets none.
  */
 export function stopClaimed(
   { turn, round, open, phase }: ClaimInForce,

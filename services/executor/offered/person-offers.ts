@@ -1,13 +1,13 @@
 // Offers to a person: the calls of a round that need approval, and the questions of running tools.
 // Each goes to the approval stage, which gives one answer. Part of the reducer.
-// PERSON-OFFERS-1. Each offered call is answered or withdrawn, once: so no person decides a call that
-//     is decided already, or answers a question that its call no longer needs.
-// PERSON-OFFERS-2. Where a rule lets guards request approvals, the other guards answer first. So a
-//     person sees each request, and no call that a guard has stopped.
-// PERSON-OFFERS-3. Only a claim in force has questions: one at a time, in the order of their numbers.
-//     A cancelled call has none.
-// PERSON-OFFERS-4. The first answer to a question counts. It changes no phase: the outcome of the
-//     claim or its deadline still decides the call (keeps EXEC-1).
+// Each offered call is answered or withdrawn, once: so no person decides a call that
+// is decided already, or answers a question that its call no longer needs.
+// Where a rule lets guards request approvals, the other guards answer first. So a
+// person sees each request, and no call that a guard has stopped.
+// Only a claim in force has questions: one at a time, in the order of their numbers.
+// A cancelled call has none.
+// The first answer to a question counts. It changes no phase: the outcome of the
+// claim or its deadline still decides the call (keeps EXEC-1).
 
 import { argumentText } from '../../../shared/contract/call/call.ts'
 import { approvalGuard } from '../../../shared/contract/guard/approval-guard.ts'
@@ -108,7 +108,6 @@ export function approvalAnswered(round: Round): void {
   round.personOffers = round.personOffers.filter(({ input }) => input > 0)
 }
 
-/** Keeps PERSON-OFFERS-4. */
 export function applyInput(round: Round, { input, answer, values }: InputGiven): [] {
   const isOpen = round.personOffers.some((offer) => offer.input === input)
   const question = round.calls.map(questionOf).find((one) => one?.input === input)
@@ -120,7 +119,7 @@ export function applyInput(round: Round, { input, answer, values }: InputGiven):
 
 /**
  * Withdraws the offers of calls that need no answer any more, or all of them by a failure of the turn
- * (keeps PERSON-OFFERS-1).
+ *.
  */
 export function withdrawOffers(
   { conversation, turn }: Turn,

@@ -1,10 +1,10 @@
 // Guards that a round should name and does not. The round names its guards, and any writer of three
 // topics can leave them out. So the performer reads the registrations itself, right before a start.
 // Part of the performer: the reducer gets the veto as the outcome of the claim (R2, R4).
-// ABSENT-GUARDS-1. A guard that enforced for the tool when the round was stamped must be in the round,
-//     as one of its registrations that can be the stamp's. Otherwise the call is denied (R6).
-// ABSENT-GUARDS-2. The stamp is at most `limits.guardStampedMs` older than the clearing. So a changed
-//     guard judges on, as it was or as it is, and only a new name has no guard in this time.
+// A guard that enforced for the tool when the round was stamped must be in the round,
+// as one of its registrations that can be the stamp's. Otherwise the call is denied (R6).
+// The stamp is at most `limits.guardStampedMs` older than the clearing. So a changed
+// guard judges on, as it was or as it is, and only a new name has no guard in this time.
 
 import { isDeepStrictEqual } from 'node:util'
 import type { CallEnding } from '../../../shared/contract/call/call-endings.ts'

@@ -1,9 +1,9 @@
 // Claims of other owners, which may be dead. A command tool outlives its executor on this machine
 // (kept/): the next owner waits for its end and reports it as the outcome of that claim.
-// LEFT-CLAIMS-1. The outcome names the claim's own owner, and the reducer judges it like that owner's
-//     (EXEC-1). Nothing is started or claimed here.
-// LEFT-CLAIMS-2. A claim lapses early only if the bus proves its owner dead and no process of this
-//     machine holds its tool.
+// The outcome names the claim's own owner, and the reducer judges it like that owner's
+// (EXEC-1). Nothing is started or claimed here.
+// A claim lapses early only if the bus proves its owner dead and no process of this
+// machine holds its tool.
 
 import { tryIdOf } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'

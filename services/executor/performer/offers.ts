@@ -1,8 +1,8 @@
 // Offers of calls to the clients that run them. Part of the performer. Owns: the offers under way.
-// OFFERS-1. A call is offered after the checks that precede each start: stops, absent guards, a tool
-//     of this declaration in the agent files, and its own check of the arguments.
-// OFFERS-2. A denied call is claimed by this owner, and its outcome is the refusal. Of two owners,
-//     the first claim in the log wins (R4).
+// A call is offered after the checks that precede each start: stops, absent guards, a tool
+// of this declaration in the agent files, and its own check of the arguments.
+// A denied call is claimed by this owner, and its outcome is the refusal. Of two owners,
+// the first claim in the log wins (R4).
 
 import { type Agents, findDeclared } from '../../../shared/agents/agents.ts'
 import { type CallEnding, denied, resultWith } from '../../../shared/contract/call/call-endings.ts'
@@ -56,7 +56,7 @@ export function createOffers({
     return [claim(task, owner), { type: 'outcome', ...tryIdOf(task), owner, result, goesOn: false }]
   }
 
-  /** Keeps OFFERS-1. The check runs as before the start of any tool. */
+  /** The check runs as before the start of any tool. */
   async function refusalOf(task: OfferTask): Promise<CallEnding | undefined> {
     const { agent, declaration, timeoutMs, graceMs, idempotencyKey } = task
     const tool = findDeclared(agents, agent, declaration)

@@ -1,15 +1,15 @@
 // Executor, performer: claims calls, runs their tools, and writes the outcomes into the executor's
 // own inbox. Owns: the jobs of each unit. Does not own: any decision; the reducer decides (R4).
-// EXECUTOR-PERFORMER-1. A tool starts only from a claim that this owner sent and the log accepted,
-//     not cancelled, not stopped, younger than startWithin. A claim starts at most one tool.
-// EXECUTOR-PERFORMER-2. A claim is sent only with a place to run the call, once for each (call,
-//     try). Its place comes back exactly once.
-// EXECUTOR-PERFORMER-3. A claim that does not start is given back (an outcome without a result).
-//     Its tool then never starts.
-// EXECUTOR-PERFORMER-4. The end of a tool is always reported, also after the partition is lost: the
-//     reducer of the new owner knows the claim.
-// EXECUTOR-PERFORMER-5. After a refused write nothing more starts here: the bus has failed. The
-//     deadlines in the log decide.
+// A tool starts only from a claim that this owner sent and the log accepted,
+// not cancelled, not stopped, younger than startWithin. A claim starts at most one tool.
+// A claim is sent only with a place to run the call, once for each (call,
+// try). Its place comes back exactly once.
+// A claim that does not start is given back (an outcome without a result).
+// Its tool then never starts.
+// The end of a tool is always reported, also after the partition is lost: the
+// reducer of the new owner knows the claim.
+// After a refused write nothing more starts here: the bus has failed. The
+// deadlines in the log decide.
 
 import type { CallEnding } from '../../../shared/contract/call/call-endings.ts'
 import { tryIdOf } from '../../../shared/contract/ids.ts'
@@ -221,7 +221,7 @@ type ClaimsOptions = Pick<PerformerContext, 'clock' | 'owner'> & {
   writes: Writes
 }
 
-/** A place of a claim that is not sent yet (EXECUTOR-PERFORMER-2). */
+/** A place of a claim that is not sent yet. */
 type Place = { jobs: Jobs; job: Job; task: ClaimTask; free: () => void }
 
 function createClaims({ clock, owner, slotsOf, writes }: ClaimsOptions) {
@@ -284,7 +284,7 @@ function isWaiting({ jobs, job, task }: Place): boolean {
 
 type JobEndsOptions = { owner: string; writes: Writes; runs: ToolRuns }
 
-/** The ends of a job without a result of its tool. Keeps EXECUTOR-PERFORMER-2 and EXECUTOR-PERFORMER-3. */
+/** The ends of a job without a result of its tool. */
 function createJobEnds({ owner, writes: { write, track }, runs }: JobEndsOptions) {
   return { giveBack, drop }
 

@@ -1,6 +1,6 @@
 // The reservations that calls of this performer need before they start. A child needs a place in its tree,
 // and a call that must not run twice in its tenant needs its values. Part of the performer. Owns: nothing;
-// the ledger decides (CALL-RESERVATIONS-1).
+// the ledger decides.
 
 import { type Agents, findDeclared } from '../../../shared/agents/agents.ts'
 import type { CallEnding } from '../../../shared/contract/call/call-endings.ts'

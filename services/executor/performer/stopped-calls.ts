@@ -1,6 +1,6 @@
 // The calls of a performer's tasks that an operator's stop concerns. Part of the performer.
-// STOPPED-CALLS-1. At `drain` these are the calls that have not started, at `now` also those that
-//     run. The reducer judges each one again, because the log may be further (R4).
+// At `drain` these are the calls that have not started, at `now` also those that
+// run. The reducer judges each one again, because the log may be further (R4).
 
 import type { CallsStopped, StopInForce } from '../../../shared/contract/messages.ts'
 import type { PerformerContext, PolicyRecord } from '../../../shared/contract/performer.ts'

@@ -1,6 +1,6 @@
 // The questions of one running tool to a person. Part of the performer.
-// TOOL-QUESTIONS-1. Each question has one answer: that of the log, or `cancel` when the wait ends.
-//     So a tool does not wait for a partition that this process has lost.
+// Each question has one answer: that of the log, or `cancel` when the wait ends.
+// So a tool does not wait for a partition that this process has lost.
 
 import { tryIdOf } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'

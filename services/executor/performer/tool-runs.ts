@@ -1,9 +1,9 @@
 // The tools that this owner of a partition runs, from the start to the report of the end
-// (EXECUTOR-PERFORMER-4). Owns: the running tools, and the phases of a job.
-// TOOL-RUNS-1. No result, question and log line contains a secret of an agent file, in any of its
-//     spellings, from any tool.
-// TOOL-RUNS-2. A call that a person may have decided starts only the program that the question had
-//     (program/program-hash.ts).
+//. Owns: the running tools, and the phases of a job.
+// No result, question and log line contains a secret of an agent file, in any of its
+// spellings, from any tool.
+// A call that a person may have decided starts only the program that the question had
+// (program/program-hash.ts).
 
 import { type Agents, findDeclared, type ToolRun } from '../../../shared/agents/agents.ts'
 import { secretsOf } from '../../../shared/agents/secrets.ts'
@@ -188,7 +188,7 @@ export function createToolRuns({
         ask,
         caller: { redact, calledBy, tree },
       }
-      // Nothing happens between the check of the program and the start (keeps TOOL-RUNS-2).
+      // Nothing happens between the check of the program and the start.
       const start = (checked: ToolCall) =>
         program === undefined || program === programHash(tool.run)
           ? begin(tool.run, program === undefined ? checked : { ...checked, isBound: true })
@@ -271,7 +271,6 @@ async function endOf(
   return { ending, started }
 }
 
-/** Keeps TOOL-RUNS-1. */
 function withoutSecrets(ending: ToolEnding, hideSecrets: (text: string) => string): ToolEnding {
   const { text, reason, fault, printed } = ending
   return {

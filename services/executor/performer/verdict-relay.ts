@@ -1,14 +1,14 @@
 // Executor, verdict relay: copies guards' answers to waiting rounds from the guards' own topics
 // into the executor's inbox. Part of the performer. Owns: the choice of the records to copy. Does
 // not own: the meaning of a verdict, and whether it is in time (the reducer).
-// VERDICT-RELAY-1. The topic identifies the guard, because access rights are per topic. The name in
-//     the record is ignored.
-// VERDICT-RELAY-2. Only an answer to a round that waits for this guard is copied, once for each
-//     owner. Any other record of a guard's topic costs the log nothing.
-// VERDICT-RELAY-3. Any other record is logged and stays. The guard then counts as silent, and the
-//     round's deadline decides (R6).
-// VERDICT-RELAY-4. A guard may answer before this owner knows the round. Early answers are kept,
-//     within bounds; dropped ones are read again.
+// The topic identifies the guard, because access rights are per topic. The name in
+// the record is ignored.
+// Only an answer to a round that waits for this guard is copied, once for each
+// owner. Any other record of a guard's topic costs the log nothing.
+// Any other record is logged and stays. The guard then counts as silent, and the
+// round's deadline decides (R6).
+// A guard may answer before this owner knows the round. Early answers are kept,
+// within bounds; dropped ones are read again.
 
 import type { Logger } from 'pino'
 import { leadersApartMs } from '../../../shared/bus/range.ts'
@@ -182,7 +182,7 @@ function answerOf(
       return refuse(`it is a ${message.type}, but must be a guard-verdict`)
     if (message.conversation !== key) return refuse('its key is not its conversation')
     if (message.type === 'input-given') return message
-    return { ...message, guard } // keeps VERDICT-RELAY-1
+    return { ...message, guard }
   } catch (error) {
     return refuse(error instanceof Error ? error.message : String(error))
   }

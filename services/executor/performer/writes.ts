@@ -6,7 +6,7 @@ import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import type { Port } from '../../../shared/contract/topology.ts'
 
 export type Writes = {
-  /** True when all messages are acknowledged. Never rejects (EXECUTOR-PERFORMER-5). */
+  /** True when all messages are acknowledged. Never rejects. */
   write(port: Port, messages: Message[]): Promise<boolean>
   /** Adds work that `finished` waits for. It must not reject. */
   track(work: Promise<unknown>): void

@@ -3,14 +3,14 @@
 // Owns: the labels that a conversation has met.
 // Does not own: the labels of a tool (agent file, defineTool, the configuration of an MCP server).
 //
-// FLOW-GUARD-1. A call is stopped if with it all three labels have met, and it sends or brings a
-//     label that no call brought. A later read of a known kind adds nothing, and passes.
-// FLOW-GUARD-2. A passed call counts, even if another guard stops it, and so does one that this guard
-//     rejects as a shadow. The fold can only know too much.
-// FLOW-GUARD-3. A call that waits for a person may have run. So it counts for later calls that send,
-//     and the same call waits again.
-// FLOW-GUARD-4. Of its conversation only calls of earlier rounds and earlier calls of the round count.
-//     So a repeated round gets the same verdicts. Of callers and called agents, all known calls count.
+// A call is stopped if with it all three labels have met, and it sends or brings a
+// label that no call brought. A later read of a known kind adds nothing, and passes.
+// A passed call counts, even if another guard stops it, and so does one that this guard
+// rejects as a shadow. The fold can only know too much.
+// A call that waits for a person may have run. So it counts for later calls that send,
+// and the same call waits again.
+// Of its conversation only calls of earlier rounds and earlier calls of the round count.
+// So a repeated round gets the same verdicts. Of callers and called agents, all known calls count.
 
 import type {
   Guard,
@@ -69,7 +69,6 @@ function judge(
   return { state: isEmpty ? undefined : after, verdicts }
 }
 
-/** Keeps FLOW-GUARD-4. */
 function earlierThan(met: Met, { conversation, turn, round }: GuardedRound): Met {
   return Object.fromEntries(
     Object.entries(met).filter(
@@ -81,7 +80,6 @@ function earlierThan(met: Met, { conversation, turn, round }: GuardedRound): Met
   )
 }
 
-/** Keeps FLOW-GUARD-1. */
 function verdictOn(
   { ordinal, name }: GuardedCall,
   labels: readonly FlowLabel[],

@@ -4,10 +4,10 @@
 // Does not own: the rule of a tool (agent file, defineTool), the ends of calls (call-ends.ts), equal calls
 // of other conversations (shared/runtime/budgets/once-table.ts).
 //
-// ONCE-GUARD-1. A passed call holds its values until its end promises that it had no effect: it
-//     failed, was denied or was skipped. Every other end, and none, holds them (test/models/once.py).
-// ONCE-GUARD-2. Calls of the conversation and of the agents that its calls ask hold values together.
-// ONCE-GUARD-3. A full memory denies: a forgotten call could run twice (R6, R7).
+// A passed call holds its values until its end promises that it had no effect: it
+// failed, was denied or was skipped. Every other end, and none, holds them (test/models/once.py).
+// Calls of the conversation and of the agents that its calls ask hold values together.
+// A full memory denies: a forgotten call could run twice (R6, R7).
 
 import type {
   EndedCall,
@@ -68,7 +68,6 @@ function judge(
   return { state: held.size === 0 ? undefined : stateOf(held), verdicts }
 }
 
-/** Keeps ONCE-GUARD-1. */
 function applyEnd(held: Map<string, Held>, { status, text, ...id }: EndedCall): void {
   const call = idOf(id)
   for (const [values, one] of held) {

@@ -3,9 +3,9 @@
 // @ai-sdk/policy-opa.
 // Does not own: the rules, and their compilation (opa build -t wasm).
 //
-// OPA-GUARD-1. A policy that fails, has no result or gives an unknown decision denies the call (R6).
-// OPA-GUARD-2. A policy that reads the messages of the conversation is refused at the start: a guard
-//     does not get them, and a rule on them would never apply.
+// A policy that fails, has no result or gives an unknown decision denies the call (R6).
+// A policy that reads the messages of the conversation is refused at the start: a guard
+// does not get them, and a rule on them would never apply.
 
 import type {
   Guard,

@@ -3,12 +3,12 @@
 // Owns: finding the command in a call's arguments, and the verdict.
 // Does not own: the effect of a command (script.ts and its imports).
 //
-// SHELL-GUARD-1. A command passes only if all of it is readable, and each program, option and operand
-//     is known. Otherwise it is refused, or a person decides (`onUnknown`).
-// SHELL-GUARD-2. `judge` never throws, and its work grows with the command's length: commands,
-//     loops and nested scripts are counted (place.ts).
-// SHELL-GUARD-3. It judges the text of a command. It sees neither a program's code nor the disk
-//     (limits: README.md).
+// A command passes only if all of it is readable, and each program, option and operand
+// is known. Otherwise it is refused, or a person decides (`onUnknown`).
+// `judge` never throws, and its work grows with the command's length: commands,
+// loops and nested scripts are counted (place.ts).
+// It judges the text of a command. It sees neither a program's code nor the disk
+// (limits: README.md).
 
 import type { Guard, GuardedCall, Verdict } from '../../../shared/contract/guard/guard.ts'
 import { judgeCommand } from './command.ts'

@@ -1,7 +1,7 @@
 // A place of a script: the known facts there, and the checks that all parts of the guard share.
 //
-// SHELL-PLACE-1. Facts only fade: a variable that gets a second value may have any text from there
-//     on, and the folders of the shell only grow, except behind `cd … &&`.
+// Facts only fade: a variable that gets a second value may have any text from there
+// on, and the folders of the shell only grow, except behind `cd … &&`.
 
 import { Denial, hidden, shown, unlisted } from './denial.ts'
 import { anything, isUnknown, nameOf, resolved } from './field.ts'
@@ -86,7 +86,7 @@ export function apart(place: Place, variables = place.facts.variables): Place {
 const managed =
   /^(_|PWD|OLDPWD|REPLY|MAPFILE|OPT\w+|S?RANDOM|SECONDS|LINENO|PPID|BASH\w*|PIPESTATUS|DIRSTACK|EPOCH\w+|E?UID|SHLVL)$/
 
-/** `value` undefined: any text. Keeps SHELL-PLACE-1. */
+/** `value` undefined: any text. */
 export function assign({ facts, isCertain }: Place, name: string, value?: string): void {
   const { variables } = facts
   if (variables.size >= variablesMax) throw tooLong()

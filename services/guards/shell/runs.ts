@@ -1,8 +1,8 @@
 // Commands that run another command or a script given in their arguments or input: find, shells,
 // interpreters, and programs of the project. programs/usage.ts judges wrappers such as sudo.
 //
-// SHELL-RUNS-1. An argument for a program of the project that names a command with effects is
-//     judged as a command: the program may run it.
+// An argument for a program of the project that names a command with effects is
+// judged as a command: the program may run it.
 
 import { Denial, hidden, unlisted } from './denial.ts'
 import { anyName, anything, isPlain, list, nameOf } from './field.ts'
@@ -122,7 +122,6 @@ function judgeInput(name: string, place: Place, run: (text: string) => void): vo
 
 // ── Programs of the project ──
 
-/** Keeps SHELL-RUNS-1. */
 export function judgeProjectWords(args: readonly string[], base: string, place: Place): void {
   for (const [i, arg] of args.entries()) {
     checkNotWeir(arg)

@@ -3,12 +3,12 @@
 // Owns: lists, branches, loops, pipes, redirections, assignments, substitutions.
 // Does not own: the effect of a single command (command.ts), the value of a word (words.ts).
 //
-// SHELL-SCRIPT-1. Every command of the script is judged, even in a branch that may not run, in a
-//     substitution, in a here-document, or in an index.
-// SHELL-SCRIPT-2. A variable is known only behind one plain assignment that surely ran. A loop is
-//     walked twice: the second time with all that it may change.
-// SHELL-SCRIPT-3. A construct that this file does not name is refused, and so is a script with a
-//     parser error: the tree is then a guess.
+// Every command of the script is judged, even in a branch that may not run, in a
+// substitution, in a here-document, or in an index.
+// A variable is known only behind one plain assignment that surely ran. A loop is
+// walked twice: the second time with all that it may change.
+// A construct that this file does not name is refused, and so is a script with a
+// parser error: the tree is then a guess.
 
 import {
   type Assignment,

@@ -1,7 +1,7 @@
 // The variables that a command may set, and texts that Bash reads twice.
 //
-// SHELL-VARIABLES-1. A variable to which Bash, the loader or many programs give a meaning gets only
-//     a value that is harmless here. Any other variable of a program's environment gets a plain word.
+// A variable to which Bash, the loader or many programs give a meaning gets only
+// a value that is harmless here. Any other variable of a program's environment gets a plain word.
 
 import { Denial, notPlain, shown } from './denial.ts'
 import { anything, isPlain, list } from './field.ts'

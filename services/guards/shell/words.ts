@@ -2,10 +2,10 @@
 // Owns: expansions, quotes, splitting.
 // Does not own: the scripts in substitutions (script.ts walks them), a command's use of its words.
 //
-// SHELL-WORDS-1. A field without a placeholder is exactly the word that the command gets. In doubt,
-//     a placeholder stands for it.
-// SHELL-WORDS-2. An unquoted expansion may become several words, or none. An unknown beginning of a
-//     field counts as any possible option.
+// A field without a placeholder is exactly the word that the command gets. In doubt,
+// a placeholder stands for it.
+// An unquoted expansion may become several words, or none. An unknown beginning of a
+// field counts as any possible option.
 
 import type { CommandExpansionPart, HereDoc, ParameterExpansionPart, Word, WordPart } from 'unbash'
 import { Denial, notPlain, shown } from './denial.ts'

@@ -3,16 +3,16 @@
 // Owns: the sums.
 // Does not own: whether a passed call succeeds. It counts anyway, because a guard gets no results.
 //
-// SPEND-GUARD-1. Amounts are bigints of the smallest unit (amount.ts). Inexact amounts are refused,
-//     never rounded.
-// SPEND-GUARD-2. A sum contains all calls that this guard passed, even those that another guard
-//     refused, that failed, or that were cancelled. It can only be too high.
-// SPEND-GUARD-3. The calls of one round are counted in their order, so a refused one leaves room
-//     for a smaller one after it.
-// SPEND-GUARD-4. A repeated round gets the same verdicts and is not counted twice. A round from
-//     before the last one of its conversation is refused. Each called agent has a last round too.
-// SPEND-GUARD-5. Time is the round's, in UTC, and a day never goes back. State is kept per
-//     conversation with the agents that its calls ask, so no limit holds over other conversations.
+// Amounts are bigints of the smallest unit (amount.ts). Inexact amounts are refused,
+// never rounded.
+// A sum contains all calls that this guard passed, even those that another guard
+// refused, that failed, or that were cancelled. It can only be too high.
+// The calls of one round are counted in their order, so a refused one leaves room
+// for a smaller one after it.
+// A repeated round gets the same verdicts and is not counted twice. A round from
+// before the last one of its conversation is refused. Each called agent has a last round too.
+// Time is the round's, in UTC, and a day never goes back. State is kept per
+// conversation with the agents that its calls ask, so no limit holds over other conversations.
 
 import { valueAt } from '../../../shared/contract/arguments/argument-path.ts'
 import type {
@@ -53,7 +53,7 @@ export type SpendGuardOptions = {
 
 /**
  * Sums are texts of integers of the smallest unit, because JSON has no bigint. `last`: the last judged
- * round of each conversation, and the sums before it (SPEND-GUARD-4), the newest last.
+ * round of each conversation, and the sums before it, the newest last.
  */
 export type SpendState = {
   total: string

@@ -1,9 +1,9 @@
 // Finds the stretch at the end of a growing text that repeats with one period. Linear time, constant
 // memory. Almost all text has no such stretch, so a step costs one search by the engine.
 //
-// PERIOD-SCAN-1. A stretch is found once it has two of the longest periods. The nearest earlier copy
-//     of its last 256 characters then gives its shortest period (theorem of Fine and Wilf).
-// PERIOD-SCAN-2. The length counts from the first repeated character, wherever the text was cut.
+// A stretch is found once it has two of the longest periods. The nearest earlier copy
+// of its last 256 characters then gives its shortest period (theorem of Fine and Wilf).
+// The length counts from the first repeated character, wherever the text was cut.
 
 /** The longest period, in UTF-16 units. */
 export const periodMax = 256

@@ -1,11 +1,11 @@
 // Watches the text of a running response for the same words without end. Some models fall into such
 // a loop and stop only at their length limit.
 //
-// REPETITION-WATCH-1. It fires at one period of at most 256 characters, 200 times in a row, over at
-//     least 4 KiB. The verdict does not depend on the cuts of the stream.
-// REPETITION-WATCH-2. Fenced code never counts. A stretch that a tool returned in this turn does not
-//     count either: only the repeats beyond it do.
-// REPETITION-WATCH-3. The memory is constant. Known texts are read only at a finding.
+// It fires at one period of at most 256 characters, 200 times in a row, over at
+// least 4 KiB. The verdict does not depend on the cuts of the stream.
+// Fenced code never counts. A stretch that a tool returned in this turn does not
+// count either: only the repeats beyond it do.
+// The memory is constant. Known texts are read only at a finding.
 
 import { isRotation } from '../../../shared/lib/rotation.ts'
 import { FenceLines } from './fence-lines.ts'

@@ -4,15 +4,15 @@
 // Does not own: the records before and after the parts (attempt.ts), the meaning of the provider's
 // bytes (providers/).
 //
-// MODEL-ANSWER-1. While a record's worth of parts waits for a write, the stream is not read (R7): the
-//     provider's socket fills, and its server waits. That does not count as silence.
-// MODEL-ANSWER-2. If anything ends the reading before the provider does (a stop, a limit, a failed
-//     write), the request is aborted.
-// PART-WRITER-1. One write is in flight at a time, and later events gather for the next record. So
-//     a faster stream or a slower bus makes fewer and larger records.
-// PART-WRITER-2. Nothing is written after a failed write: a missing part would cut the attempt.
-// PART-WRITER-3. Characters go into the log whole, wherever the stream cuts them
-//     (whole-characters.ts).
+// While a record's worth of parts waits for a write, the stream is not read (R7): the
+// provider's socket fills, and its server waits. That does not count as silence.
+// If anything ends the reading before the provider does (a stop, a limit, a failed
+// write), the request is aborted.
+// One write is in flight at a time, and later events gather for the next record. So
+// a faster stream or a slower bus makes fewer and larger records.
+// Nothing is written after a failed write: a missing part would cut the attempt.
+// Characters go into the log whole, wherever the stream cuts them
+// (whole-characters.ts).
 
 import type { Agent } from '../../../shared/agents/agents.ts'
 import { keysOfModel } from '../../../shared/agents/secrets.ts'

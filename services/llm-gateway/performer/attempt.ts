@@ -3,15 +3,15 @@
 // Does not own: retries (reducer.ts), which attempts run (performer.ts), reading an answer
 // (answer.ts), the meaning of the provider's bytes (providers/).
 //
-// ATTEMPT-1. attempt-started and all parts are acknowledged before attempt-finished (R4), which carries the
-//     last parts itself. The provider is called meanwhile: an unfinished attempt costs nothing (GATE-3).
-// ATTEMPT-2. The provider is not called without the history, readable limits, or time left (R6).
-// ATTEMPT-3. Whole or nothing: a cut, stalled or broken answer is attempt-failed, and none of its
-//     parts counts. So is an error of our own code: the round would wait for nothing (R8).
-// ATTEMPT-4. After its stop it writes nothing more, but for the failure if an operator's stop ended
-//     it. Earlier records are harmless: parts count only if a decision names them.
-// ATTEMPT-5. It waits for its start in the line of the provider's account, then for one of the process's
-//     stream places. Only then it reads its history. So waiting attempts hold no history in memory.
+// attempt-started and all parts are acknowledged before attempt-finished (R4), which carries the
+// last parts itself. The provider is called meanwhile: an unfinished attempt costs nothing.
+// The provider is not called without the history, readable limits, or time left (R6).
+// Whole or nothing: a cut, stalled or broken answer is attempt-failed, and none of its
+// parts counts. So is an error of our own code: the round would wait for nothing (R8).
+// After its stop it writes nothing more, but for the failure if an operator's stop ended
+// it. Earlier records are harmless: parts count only if a decision names them.
+// It waits for its start in the line of the provider's account, then for one of the process's
+// stream places. Only then it reads its history. So waiting attempts hold no history in memory.
 
 import { type Agent, type Agents, findTool, textCallsOf } from '../../../shared/agents/agents.ts'
 import { hasInForce, ruleFault } from '../../../shared/codec/codec.ts'
@@ -116,10 +116,10 @@ export type Gateway = GatewayOptions & {
   weightOf: WeightOf
 }
 
-/** `opened`: resolves when model-opened is acknowledged (LLM-GATEWAY-PERFORMER-3). */
+/** `opened`: resolves when model-opened is acknowledged. */
 type Place = Pick<Attempt, 'gateway' | 'context' | 'opened'>
 
-/** Never rejects. An error in it is a failed attempt, because its round needs an end (ATTEMPT-3). */
+/** Never rejects. An error in it is a failed attempt, because its round needs an end. */
 export async function runAttempt(
   { gateway, context, opened }: Place,
   task: AttemptTask,
@@ -171,7 +171,7 @@ async function writeBroken(attempt: Attempt, error: unknown): Promise<void> {
 }
 
 /**
- * Keeps ATTEMPT-5. Resolves to a function that returns the place, or to `stopped` if the attempt
+ * Resolves to a function that returns the place, or to `stopped` if the attempt
  * was stopped first.
  */
 function streamPlace(
@@ -322,7 +322,7 @@ async function finishParts(
   return { parts: ahead.parts, rest: ahead.rest.slice(isSent ? 1 : 0), carried: ahead.rest }
 }
 
-/** Keeps ATTEMPT-1: the last parts are in one atomic write with the ending, or the ending carries them. */
+/** The last parts are in one atomic write with the ending, or the ending carries them. */
 function ending(
   { context, id }: Attempt,
   message: AttemptFailed | AttemptFinished,
@@ -386,7 +386,7 @@ function conclusion(
   const callsAsText = ready.agent.model.toolCalls === 'text'
   const textCalls = textCallsOf(ready.agent)
   const answered = { text: answer.text, offered: declarations, callsAsText }
-  // Also beside native calls: the accumulator may find that they are none (ECHO-CHECK-2).
+  // Also beside native calls: the accumulator may find that they are none.
   const mayHoldCalls = textCalls !== 'off' && declarations.length > 0
   return {
     type: 'attempt-finished',
@@ -404,7 +404,7 @@ function conclusion(
   }
 }
 
-/** A check that fails counts as an echo: nobody knows whether the text is one (ECHO-CHECK-2). */
+/** A check that fails counts as an echo: nobody knows whether the text is one. */
 function echoIn(
   { gateway, log }: Attempt,
   answered: AnsweredText,

@@ -1,6 +1,6 @@
 // Reads the images and files of a history, for one request.
-// LLM-GATEWAY-CONTENTS-1. A content goes to the provider only if its pieces make its hash: a client
-//     or a tool may write any pieces.
+// A content goes to the provider only if its pieces make its hash: a client
+// or a tool may write any pieces.
 
 import { hash } from 'node:crypto'
 import { contentsFault } from '../../../shared/contract/call/contents.ts'

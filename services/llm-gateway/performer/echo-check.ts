@@ -1,9 +1,9 @@
 // The texts of a conversation that a call in the model's text may repeat. The gateway has the
 // history, so its performer checks for echoes and stamps the result on attempt-finished (R2).
-// ECHO-CHECK-1. Messages of the user and outputs of tools count. Texts of Weir and of guards about
-//     calls that did not run do not count: they quote the model's own calls.
-// ECHO-CHECK-2. Every visible text is checked, also beside a piece of a native call. The accumulator
-//     alone decides whether pieces make a call. A check that fails counts as an echo.
+// Messages of the user and outputs of tools count. Texts of Weir and of guards about
+// calls that did not run do not count: they quote the model's own calls.
+// Every visible text is checked, also beside a piece of a native call. The accumulator
+// alone decides whether pieces make a call. A check that fails counts as an echo.
 
 import { quoted } from '../../../shared/contract/arguments/name-text.ts'
 import type { EarlierText } from '../../../shared/contract/call/echo-check.ts'

@@ -3,16 +3,16 @@
 // Does not own: the contents of an entry (conversation), the time at which the bus frees removed
 // entries.
 //
-// HISTORY-EXPIRY-1. A conversation is removed as a whole, once its newest entry is older than
-//     `idleMs`. All entries are checked again before that, and one young entry keeps them all.
-// HISTORY-EXPIRY-2. No open turn loses its history: `idleMs` is longer than the longest turn
-//     (shared/contract/retention.ts). The origins of a fork stay as long as the fork.
-// HISTORY-EXPIRY-3. A step checks a bounded number of keys. Only the first removal of a pass reads on:
-//     the records of forks. The first pass begins at a random place, so short processes do their share.
-// HISTORY-EXPIRY-4. Age is measured in the log's time (R2): a machine clock a week ahead would
-//     remove everything. Without a record since the assignment nothing is old.
-// HISTORY-EXPIRY-5. Two owners may sweep the same partition: a tombstone over a tombstone changes
-//     nothing.
+// A conversation is removed as a whole, once its newest entry is older than
+// `idleMs`. All entries are checked again before that, and one young entry keeps them all.
+// No open turn loses its history: `idleMs` is longer than the longest turn
+// (shared/contract/retention.ts). The origins of a fork stay as long as the fork.
+// A step checks a bounded number of keys. Only the first removal of a pass reads on:
+// the records of forks. The first pass begins at a random place, so short processes do their share.
+// Age is measured in the log's time (R2): a machine clock a week ahead would
+// remove everything. Without a record since the assignment nothing is old.
+// Two owners may sweep the same partition: a tombstone over a tombstone changes
+// nothing.
 
 import { originsIn } from '../../../shared/contract/history/fork.ts'
 import {
@@ -131,7 +131,7 @@ export function startHistoryExpiry(
   }
 
   /**
-   * Checks all keys of the conversation again (HISTORY-EXPIRY-1) and removes as many as fit into
+   * Checks all keys of the conversation again and removes as many as fit into
    * one write.
    */
   async function removeConversation(conversation: ConversationId): Promise<void> {

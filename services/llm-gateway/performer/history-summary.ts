@@ -1,9 +1,9 @@
 // The part of a history that leaves the requests when the model's context is full, and the summary
 // that stands for it. Pure.
-// HISTORY-SUMMARY-1. Only whole rounds leave, so no call loses its result. The message of the open
-//     turn always stays, and so does its newest round.
-// HISTORY-SUMMARY-2. Each further summary stands for more entries, or there is none: a request
-//     gets shorter or the turn ends.
+// Only whole rounds leave, so no call loses its result. The message of the open
+// turn always stays, and so does its newest round.
+// Each further summary stands for more entries, or there is none: a request
+// gets shorter or the turn ends.
 
 import { argumentText } from '../../../shared/contract/call/call.ts'
 import { contentNote } from '../../../shared/contract/call/contents.ts'

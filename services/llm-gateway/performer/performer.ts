@@ -1,11 +1,11 @@
 // Runs the attempts of open rounds on one assigned partition, and the expiry of old histories
 // (history-expiry.ts).
-// LLM-GATEWAY-PERFORMER-1. Each round has one attempt at a time, and each task runs at most once.
-//     After its result, the reducer wants the next key or nothing.
-// LLM-GATEWAY-PERFORMER-2. A task that is no longer wanted is aborted and writes nothing more. So
-//     if another owner's attempt fails, ours ends too, and both wait for the same retry.
-// LLM-GATEWAY-PERFORMER-3. An attempt begins while model-opened is written, and its parts wait until the
-//     record is acknowledged: the accumulator keeps no part before it.
+// Each round has one attempt at a time, and each task runs at most once.
+// After its result, the reducer wants the next key or nothing.
+// A task that is no longer wanted is aborted and writes nothing more. So
+// if another owner's attempt fails, ours ends too, and both wait for the same retry.
+// An attempt begins while model-opened is written, and its parts wait until the
+// record is acknowledged: the accumulator keeps no part before it.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { PolicyRecord, StartPerformer } from '../../../shared/contract/performer.ts'

@@ -1,9 +1,9 @@
 // Shortens the history of a request that fills the model's context, if its agent wants it: writes a
 // summary that stands for the beginning from the next request on.
-// SHORTEN-HISTORY-1. The summary is acknowledged before the attempt fails, so the next attempt, in
-//     any process, has it.
-// SHORTEN-HISTORY-2. A failure of the summarising agent loses no turn: the beginning is left out
-//     without a summary, and the record has the reason.
+// The summary is acknowledged before the attempt fails, so the next attempt, in
+// any process, has it.
+// A failure of the summarising agent loses no turn: the beginning is left out
+// without a summary, and the record has the reason.
 
 import type { Agent, Agents } from '../../../shared/agents/agents.ts'
 import { leavesOut } from '../../../shared/contract/history/history-path.ts'
@@ -148,7 +148,7 @@ function remember(summaries: WrittenSummaries, summary: HistorySummary): void {
 
 type Made = { by: string; text: string } | { note: string }
 
-/** Keeps SHORTEN-HISTORY-2. Never rejects. */
+/** Never rejects. */
 async function madeSummary(
   shortening: Shortening,
   by: string,

@@ -1,5 +1,5 @@
 // The price of a model request: the operator's if there is one, otherwise the known one.
-// PRICE-1. An unknown price stays unknown. Nothing guesses one, and no rule rounds it to zero.
+// An unknown price stays unknown. Nothing guesses one, and no rule rounds it to zero.
 
 import type { OperatorPrices, Usage } from '../../../shared/contract/messages.ts'
 import { knownUsd, type Price, type PricedModel } from './known-prices.ts'

@@ -1,9 +1,9 @@
 // The text of a failure that identifies it. The short reason is one line, and that line may be the
 // same for every error of a tool. Then the first line that names an error is added.
 //
-// ERROR-TEXT-1. The short reason counts first. A denial, a veto and a timeout have nothing else.
-// ERROR-TEXT-2. JSON is read as its texts, numbers and marks. An exit code in it explains nothing.
-// ERROR-TEXT-3. Linear in the beginning of the result, because output of tools is untrusted.
+// The short reason counts first. A denial, a veto and a timeout have nothing else.
+// JSON is read as its texts, numbers and marks. An exit code in it explains nothing.
+// Linear in the beginning of the result, because output of tools is untrusted.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { CallResult } from '../../../shared/contract/messages.ts'

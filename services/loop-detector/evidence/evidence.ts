@@ -1,10 +1,10 @@
 // The evidence of a finished round: the identity, purpose and result of each different call. Rules
 // read only this.
 //
-// EVIDENCE-1. Siblings that are the same call with the same result count once: the model had read
-//     no result when it wrote them.
-// EVIDENCE-2. A call that was skipped for lack of time, budget or turn is omitted, because it shows
-//     nothing. So is one whose result nobody saw, even if it repeats: its results may differ.
+// Siblings that are the same call with the same result count once: the model had read
+// no result when it wrote them.
+// A call that was skipped for lack of time, budget or turn is omitted, because it shows
+// nothing. So is one whose result nobody saw, even if it repeats: its results may differ.
 
 import { isDeniedByGuard } from '../../../shared/contract/call/call.ts'
 import { echoesOf, membersOf, readArguments } from '../../../shared/contract/identity/arguments.ts'
@@ -22,7 +22,7 @@ import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
 import { echoOf } from '../meaning/echo.ts'
 import { emptyHandedAnswer, isEmptyHanded } from '../meaning/empty-handed.ts'
-import { isRefusedPage, openedAddress } from '../meaning/page-reference.ts'
+import { isRefusedPage, openedAddress, withoutOwnAddress } from '../meaning/page-reference.ts'
 import { reportedFailure } from '../meaning/reported-failure.ts'
 import { withoutInventedNames } from '../meaning/sql.ts'
 import { isScroll } from '../meaning/step.ts'
@@ -131,7 +131,7 @@ function callEvidence(
   const addresses = openedAddress(tool, call.raw)
   const text =
     (result.status === 'ok' ? emptyHandedAnswer(read.value, seen) : undefined) ??
-    masked(addresses.length > 0 ? withoutEchoes(seen, addresses) : seen)
+    masked(addresses.length > 0 ? withoutEchoes(withoutOwnAddress(seen), addresses) : seen)
   const failure =
     result.status === 'ok'
       ? undefined

@@ -2,10 +2,10 @@
 // counters. Texts that differ only in them are equal. Meaningful numbers are never masked: errno,
 // HTTP status, counts, percentages, line numbers, ports.
 //
-// MASK-1. Each pattern is linear in the text, because output of tools is untrusted: no nested
-//     repetition over the same characters.
-// MASK-2. Few passes, because a text is masked for every call. Each pattern starts at a word
-//     boundary, and similar starts share one expression.
+// Each pattern is linear in the text, because output of tools is untrusted: no nested
+// repetition over the same characters.
+// Few passes, because a text is masked for every call. Each pattern starts at a word
+// boundary, and similar starts share one expression.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { withoutReferences } from '../meaning/page-reference.ts'

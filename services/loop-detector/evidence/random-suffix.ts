@@ -1,11 +1,11 @@
 // Random parts of names: `backup-x7f3k2`, `/tmp/render-089d65`, `/tmp/go-build1613482910`. Models and
 // programs make a new one for each try, so two names that differ only in it are one value.
 //
-// RANDOM-SUFFIX-1. A suffix is random only if letters and digits change places in it often.
-//     `db12`, `2024q1` and `v2beta1` are names that somebody chose.
-// RANDOM-SUFFIX-2. Of temporary names only one directly within a folder for them counts, without
-//     days, counters and versions. Elsewhere `blob-a1b2` is one object of many.
-// RANDOM-SUFFIX-3. Kubernetes makes suffixes of letters without vowels: `api-7d9f8b6c5d-lq2vw`.
+// A suffix is random only if letters and digits change places in it often.
+// `db12`, `2024q1` and `v2beta1` are names that somebody chose.
+// Of temporary names only one directly within a folder for them counts, without
+// days, counters and versions. Elsewhere `blob-a1b2` is one object of many.
+// Kubernetes makes suffixes of letters without vowels: `api-7d9f8b6c5d-lq2vw`.
 
 /** The name without its random suffix, or without its UUID. */
 export function withoutRandom(name: string): string {

@@ -1,10 +1,10 @@
 // The service behind a failure, which several tools may share. The error names a host, an address or
 // a path, or the tools' names begin with the service: `crm_search`, `mcp__crm__search`, `crm.search`.
 //
-// SERVICE-NAME-1. A verb at the beginning of a name is no service: `get_user` and `get_map` share
-//     nothing.
-// SERVICE-NAME-2. By the names of tools, only refused credentials and a service that is down count.
-//     Any other missing right may be that of one object.
+// A verb at the beginning of a name is no service: `get_user` and `get_map` share
+// nothing.
+// By the names of tools, only refused credentials and a service that is down count.
+// Any other missing right may be that of one object.
 
 import { isVerb, wordsOf } from './effect.ts'
 import { type FailureKind, refusesCredentials } from './failure-kind.ts'

@@ -1,16 +1,16 @@
 // Stamps: arguments that change with each call and mean nothing, such as the time, an attempt
 // number or a cache buster. Calls that are equal without their stamps are nearly equal.
 //
-// STAMP-1. A time is a stamp only if it looks like now: with seconds that nobody would choose. Free
-//     slots, days and full minutes are questions.
-// STAMP-2. A value with the name of a bound (`from`, `until`) is a question too, with any seconds:
-//     windows are counted back from now.
-// STAMP-3. A remark on a command (`description`) is a stamp, because the command is complete
-//     without it.
-// STAMP-4. The id of a message is a stamp only beside a text and a recipient. The id of a request
-//     (an idempotency key) needs no recipient, because it names no object.
-// STAMP-5. Any other number or id is a stamp only by its name, never by its look: 4101 may be the
-//     next customer.
+// A time is a stamp only if it looks like now: with seconds that nobody would choose. Free
+// slots, days and full minutes are questions.
+// A value with the name of a bound (`from`, `until`) is a question too, with any seconds:
+// windows are counted back from now.
+// A remark on a command (`description`) is a stamp, because the command is complete
+// without it.
+// The id of a message is a stamp only beside a text and a recipient. The id of a request
+// (an idempotency key) needs no recipient, because it names no object.
+// Any other number or id is a stamp only by its name, never by its look: 4101 may be the
+// next customer.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
@@ -159,8 +159,8 @@ const aboutCommand =
 /** The words for an element of a page, and its reference, which is new in each snapshot. */
 const elementName = /^(?:element|description|label)$/
 const referenceName = /^(?:ref|uid)$/
-/** The number of the snapshot in front of that of the element: `s1e2`, `4_12`. */
-const snapshot = /^s\d+(?=e\d+$)|^\d+(?=_\d+$)/
+/** The number of the snapshot or frame in front of that of the element: `s1e2`, `f2e5`, `4_12`. */
+const snapshot = /^[sf]\d+(?=e\d+$)|^\d+(?=_\d+$)/
 
 /** The `ref` of a branch and the `uid` of a user have other forms. */
 function isElement(name: string, value: unknown): boolean {

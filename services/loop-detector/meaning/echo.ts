@@ -1,10 +1,10 @@
 // The echo of a call: a result with nothing but the words of the call, such as that of `echo step_7`.
 // Nobody learns anything from it, so it is no result.
 //
-// CALL-ECHO-1. The call changes nothing that a later call reads: a command only speaks, or the tool is an
-//     echo by name. A redirection, a variable or another program makes it an ordinary call.
-// CALL-ECHO-2. Any other tool may act on its text. Its result is an echo only if it repeats the one text
-//     of the call, and then another number is all that may differ.
+// The call changes nothing that a later call reads: a command only speaks, or the tool is an
+// echo by name. A redirection, a variable or another program makes it an ordinary call.
+// Any other tool may act on its text. Its result is an echo only if it repeats the one text
+// of the call, and then another number is all that may differ.
 
 import { codexResult } from '../../../shared/contract/codex-header.ts'
 import { isObject, jsonIn } from '../../../shared/lib/json/json-object.ts'

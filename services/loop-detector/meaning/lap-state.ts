@@ -2,19 +2,19 @@
 // that a server chose. So are random hosts, names of pods, and references on a page. Two laps that
 // differ only in them are one lap.
 //
-// LAP-STATE-1. In a result each such value counts. In arguments its name must say that it is random,
-//     or a result of the same lap returned it, or it is the port of a redirect.
-// LAP-STATE-2. So a port or a code that the model chose is a question: the next one may differ. A
-//     call that starts a server on it has the answer in its own result.
-// LAP-STATE-3. A reference in arguments is its place in the newest result that has references. The
-//     words for people before or after the reference do not count.
-// LAP-STATE-4. The restarts and ages of a thing that crashes grow with each lap by themselves. Of its
-//     log only the lines that name an error count.
-// LAP-STATE-5. Linear in the beginning of the text. Most texts fail the first test.
+// In a result each such value counts. In arguments its name must say that it is random,
+// or a result of the same lap returned it, or it is the port of a redirect.
+// So a port or a code that the model chose is a question: the next one may differ. A
+// call that starts a server on it has the answer in its own result.
+// A reference in arguments is its place in the newest result that has references. The
+// words for people before or after the reference do not count.
+// The restarts and ages of a thing that crashes grow with each lap by themselves. Of its
+// log only the lines that name an error count, and not how many lines the call wanted.
+// Linear in the beginning of the text. Most texts fail the first test.
 
 import { namesError } from '../evidence/error-text.ts'
 import { randomName, randomPart, withoutRandom } from '../evidence/random-suffix.ts'
-import { mayHaveReferences, referenceIn } from './page-reference.ts'
+import { mayHaveReferences, withReferences } from './page-reference.ts'
 
 const mark = '<state>'
 /** The part of a text that is read. */
@@ -45,6 +45,8 @@ const named = membersNamed(`${randomNames}|${givenNames}`)
 /** In arguments: of the address to which a login comes back, and of a server that the call starts. */
 const redirect =
   /((?:redirect|callback)\w{0,12}["']{0,2}\s?[:=]\s?["']{0,2}(?:https?:\/\/[a-z\d.[\]:]{1,40}:)?)\d{4,5}\b/gi
+/** The number of the last lines of a log. */
+const lastLines = /((?:\s--(?:tail|lines|since)|\btail(?: -n?)?)[ =]?)\d+[smh]?\b/g
 const listening = /((?:\s--?(?:port|listen|bind)[ =]|\bPORT=)(?:[a-z\d.]{1,40}:)?)(\d{4,5})\b/g
 const port = /((?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\]):|\bport[ :=]{1,2})(\d{4,5})\b/gi
 const host = /(https?:\/\/)([a-z\d-]{6,80})(?=\.[a-z\d-]{2,}\.)/gi
@@ -65,9 +67,17 @@ export function mayCrash(text: string): boolean {
   return crash.test(text.slice(0, charsMax))
 }
 
+/** Whether a result states that a thing crashed, so that nobody need wait for it. */
+export function hasCrashed(text: string): boolean {
+  return crashed.test(text.slice(0, charsMax))
+}
+
 /** A log of a thing that crashes: the lines that name an error. Undefined: the text has none. */
 export function crashIn(text: string): string | undefined {
-  const lines = text.slice(0, charsMax).split('\n').filter(namesError)
+  const lines = text
+    .slice(0, charsMax)
+    .split('\n')
+    .filter((line) => namesError(line) || errorLevel.test(line))
   return lines.length > 0 ? [...new Set(lines)].join('\n') : undefined
 }
 
@@ -113,12 +123,17 @@ export function withoutSentStates(
   plain = plain
     .replace(random, (whole, before, value) => (isState(value) ? before + mark : whole))
     .replace(redirect, `$1${mark}`)
+    .replace(lastLines, `$1${mark}`)
     .replace(listening, (whole, before, value) => (own.includes(value) ? before + mark : whole))
-  const reference = page.references.length > 0 ? referenceIn(plain) : undefined
-  if (reference !== undefined && page.references.includes(reference)) {
-    const at = page.references.indexOf(reference)
-    plain = plain.replace(reference, `<reference ${at}>`).replace(elementWords, '')
-    oldest = Math.min(oldest, page.round)
+  if (page.references.length > 0) {
+    const placed = withReferences(plain, (reference) => {
+      const at = page.references.indexOf(reference)
+      return at < 0 ? reference : `<reference ${at}>`
+    })
+    if (placed !== plain) {
+      plain = placed.replace(elementWords, '')
+      oldest = Math.min(oldest, page.round)
+    }
   }
   return { text: plain + text.slice(charsMax), oldest }
 }
@@ -126,7 +141,7 @@ export function withoutSentStates(
 /** The references of the elements of a page, in order, and the round that returned them. */
 export type Page = { references: string[]; round: number }
 
-const elementWords = /"(?:element|description)" ?: ?"[^"]*"/
+const elementWords = /"(?:element|description)" ?: ?"[^"]*"/g
 
 /** Addresses within addresses are percent-encoded, some of them twice. */
 function decoded(text: string): string {
@@ -135,6 +150,9 @@ function decoded(text: string): string {
   )
 }
 
+/** The level in a log of JSON or of members. */
+const errorLevel = /\b(?:level|severity|lvl)"?[:=] ?"?(?:error|fatal|panic|critical)\b/i
+const crashed = /back-?off|OOMKilled|\berrored\b|Restarting \(\d|\bexited with code [1-9]/i
 const crash = /restart|back-?off|errored|OOMKilled/i
 const restarts = /(restart(?:s|_?count| count(?:er is at)?)?"?[:=]? ?)\d+|\(x\d+ over \w+\)/gi
 /** In a row with such a state: numbers, but no exit code. At the end of a row: the age. */

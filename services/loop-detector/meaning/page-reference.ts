@@ -1,12 +1,13 @@
 // Pages of a browser: the address that a call opens, and the references of elements in a snapshot,
-// `[ref=e17]`, `[ref=s1e2]`, `uid=4_12`. Tools of browsers number them again with each snapshot.
+// `[ref=e17]`, `[ref=s1e2]`, `[ref=f2e5]`, `uid=4_12`. Tools of browsers number them again with each
+// snapshot.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { refusesCredentials } from '../evidence/failure-kind.ts'
 
-const form = String.raw`(?:(?:s\d{1,6})?e\d{1,6}|\d{1,6}_\d{1,6})`
+const form = String.raw`(?:(?:[sf]\d{1,6})?e\d{1,6}|\d{1,6}_\d{1,6})`
 const inResult = new RegExp(String.raw`\b(ref|uid)=(${form})\b`, 'g')
-const inArguments = new RegExp(String.raw`(?<=["'=@\s])${form}(?=["'\s]|$)`)
+const inArguments = new RegExp(String.raw`(?<=["'=@\s])${form}(?=["'\s]|$)`, 'g')
 const alone = new RegExp(`^${form}$`)
 
 /** Whether the text is a reference, and nothing else. */
@@ -21,9 +22,9 @@ export function referencesIn(text: string): string[] {
   return [...found].map(([, , reference = '']) => reference)
 }
 
-/** The first reference in the text of arguments. */
-export function referenceIn(raw: string): string | undefined {
-  return inArguments.exec(raw)?.[0]
+/** The text of arguments with another text for each reference. */
+export function withReferences(raw: string, textFor: (reference: string) => string): string {
+  return raw.replace(inArguments, textFor)
 }
 
 /** The result with one reference for all. */
@@ -42,6 +43,12 @@ export function openedAddress(tool: string, raw: string): string[] {
   return address !== '' && (opens.test(tool) || opens.test(raw)) ? [address, host] : []
 }
 
+/** The page that a call names, without query and fragment. Undefined: it names no page. */
+export function pageIn(raw: string): string | undefined {
+  const [, address = ''] = raw.length > charsMax ? [] : (addressed.exec(raw) ?? [])
+  return address.replace(/[?#].*$|\/+$/g, '') || undefined
+}
+
 /** Whether the page itself forbids the visit, and no policy: other addresses may not. */
 export function isRefusedPage(raw: string, error: string): boolean {
   return (
@@ -52,6 +59,12 @@ export function isRefusedPage(raw: string, error: string): boolean {
   )
 }
 
+/** The text of a page without the address that it states of itself. A page may forward to another. */
+export function withoutOwnAddress(text: string): string {
+  return text.replace(ownAddress, '$1')
+}
+
+const ownAddress = /\b((?:url|title|location|address)["']? ?: ?["']?)https?:\/\/[^\s"']{1,2048}/gi
 const charsMax = 2_048
 const addressed = /"(?:url|uri|href|address|link|target)" ?: ?"(https?:\/\/([^\s"/?#]+)[^\s"]*)"/i
 const refused = /\b403\b|\bforbidden\b|\baccess denied\b/i

@@ -1,7 +1,7 @@
 // Clicks on one place of the screen. A model points some pixels beside its last click, and means the
 // same place.
-// PLACE-1. Only a pointer has places: the tool, or an argument, names one. A cell of a board, a table or a
-//     picture is another cell at each step, so small coordinates are no place either.
+// Only a pointer has places: the tool, or an argument, names one. A cell of a board, a table or a
+// picture is another cell at each step, so small coordinates are no place either.
 
 import { canonical } from '../../../shared/contract/identity/arguments.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'

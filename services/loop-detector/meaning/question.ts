@@ -1,18 +1,19 @@
 // Words for a reader: a question to a person or an agent, a task with its report, a message, a plan.
 // The model may repeat these in other words.
 //
-// QUESTION-1. A report or a message with a new name is news: a path, an address, a long number. A
-//     report on a task that goes on is news too.
-// QUESTION-2. A plan is the same in any words while its steps and its completed steps are as many.
+// A report or a message with a new name is news: a path, an address, a number. A report
+// on a task that goes on is news too.
+// A plan is the same in any words while its steps and its completed steps are as many.
 
 import { canonical } from '../../../shared/contract/identity/arguments.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import type { CallEvidence } from '../evidence/call-evidence.ts'
 import { fingerprint, textHash } from '../evidence/fingerprint.ts'
-import { masked, withoutEchoes } from '../evidence/mask.ts'
-import { withoutNewIds } from '../evidence/stamp.ts'
-import { wordsIn } from './wording.ts'
+import { withoutEchoes } from '../evidence/mask.ts'
+import { withoutNewIds, withoutStamps } from '../evidence/stamp.ts'
+import { reportIn, startsAgent } from './agent-task.ts'
+import { namesIn, stemsIn } from './wording.ts'
 
 /**
  * `about`: the key of the reader. `asked`: the whole text. `words`: the beginnings of its longer words.
@@ -22,42 +23,75 @@ import { wordsIn } from './wording.ts'
 export type Question = Record<'about' | 'asked' | 'answer', string> &
   Record<'words' | 'report' | 'names', string[]>
 
-/** Undefined: the call has no reader, or a short answer, which many questions share. */
-export function questionOf(call: CallEvidence): Question | undefined {
+/**
+ * The words of a call for its reader. `question` undefined: it has no reader, or a short answer, which
+ * many questions share. `task`: the key of an agent's task without stamps, undefined for any other
+ * call and for a task that goes on with each report. `report`: the words of that agent.
+ */
+export type Spoken = {
+  question?: Question
+  task?: string
+  report: { words: string[]; names: string[] }
+}
+
+export function spokenBy(call: CallEvidence): Spoken {
   const { tool, effect, failure, value, text } = call
-  if (failure !== undefined || effect === 'waits' || !isObject(value)) return undefined
-  const plan = plans.test(tool) ? planOf(tool, value) : undefined
-  if (plan !== undefined) return plan
-  if (effect === 'changes' || !asks.test(tool)) {
-    const readers = Object.keys(value).filter((name) => reader.test(name))
-    const sent = effect === 'reads' || readers.length === 0 ? [] : textsIn(value, messageName, 0)
-    if (sent.length === 0) return undefined
-    const about = `${tool} ${readers.map((name) => canonical(value[name])).join(' ')}`
-    const answer = withoutNewIds(withoutEchoes(text, sent)).replace(/\d+/g, '#')
-    const message = sent.join(' ')
-    return {
-      about,
+  if (effect === 'waits' || !isObject(value)) return silent
+  const plan = failure === undefined && plans.test(tool) ? planOf(tool, value) : undefined
+  if (plan !== undefined) return { ...silent, question: plan }
+  const isTask =
+    effect === 'opaque' && (startsAgent.test(tool) || Object.keys(value).join() === 'task')
+  if (!isTask && (effect === 'changes' || !asks.test(tool)))
+    return failure === undefined ? messageOf(call, value) : silent
+  const asked = textsIn(value, questionName, 0)
+  if (asked.length === 0) return silent
+  const answer = reportIn(text, asked)
+  const report = { words: stemsIn(answer), names: namesIn(answer) }
+  const isPerson = asksPerson.test(tool)
+  const isOver = !ofNextStep.test(asked.join(' '))
+  const isReport = !isPerson && isOver && answer.length >= reportMin
+  const isQuestion =
+    failure === undefined &&
+    asks.test(tool) &&
+    (isReport || answer.length >= (isPerson ? personMin : agentMin))
+  return {
+    ...(isTask &&
+      isOver &&
+      !call.isDenied && {
+        task: fingerprint('arguments', tool, withoutStamps(asked) ?? asked.join()),
+      }),
+    ...(isQuestion && {
+      question: {
+        about: tool,
+        asked: asked.join(' '),
+        words: stemsIn(asked.join(' ')),
+        answer: fingerprint('result', tool, answer),
+        report: isReport ? report.words : [],
+        names: isReport ? report.names : [],
+      },
+    }),
+    report,
+  }
+}
+
+const silent: Spoken = { report: { words: [], names: [] } }
+
+function messageOf({ tool, effect, text }: CallEvidence, value: Record<string, unknown>): Spoken {
+  const readers = Object.keys(value).filter((name) => reader.test(name))
+  const sent = effect === 'reads' || readers.length === 0 ? [] : textsIn(value, messageName, 0)
+  if (sent.length === 0) return silent
+  const message = sent.join(' ')
+  const answer = withoutNewIds(withoutEchoes(text, sent)).replace(/\d+/g, '#')
+  return {
+    ...silent,
+    question: {
+      about: `${tool} ${readers.map((name) => canonical(value[name])).join(' ')}`,
       asked: message,
       answer: `${textHash(answer)}`,
       words: stemsIn(message),
       report: [],
       names: namesIn(message),
-    }
-  }
-  const asked = questionsIn(value)
-  if (asked.length === 0) return undefined
-  const answer = withoutEchoes(text.replace(frame, ''), asked).trim()
-  const isPerson = asksPerson.test(tool)
-  const isReport = !isPerson && answer.length >= reportMin && !goesOn(asked)
-  if (!isReport && answer.length < (isPerson ? personMin : agentMin)) return undefined
-  const plain = masked(answer)
-  return {
-    about: tool,
-    asked: asked.join(' '),
-    words: stemsIn(asked.join(' ')),
-    answer: fingerprint('result', tool, plain),
-    report: isReport ? stemsIn(plain) : [],
-    names: isReport ? namesIn(plain) : [],
+    },
   }
 }
 
@@ -86,30 +120,6 @@ const messageName = /^(?:text|body|message|content|html|markdown)$/i
 const reader =
   /^(?:to|recipients?|receiver|target|channel|room|chat|topic|email|phone|user|thread|conversation)(?:_?(?:ids?|name|number|email))?$/i
 const ofNextStep = /\b(?:next|continue|go on|another|remaining|rest of)\b/i
-/** The lines of a host about the agent that answered. */
-export const frame = /\n+agentId: [\s\S]*$|\b(?:task|session)_id: \S+/g
-const token = /[\w.@/-]+/g
-const name = /\d{3}|[a-z]\d|[_/@]|[a-z][A-Z]/
-
-/** One pattern for both would take quadratic time. */
-function namesIn(text: string): string[] {
-  const tokens = text.slice(0, limits.loopMaskedCharsMax).match(token) ?? []
-  return tokens.filter((one) => name.test(one))
-}
-
-function stemsIn(text: string): string[] {
-  return [...new Set(wordsIn(text).filter((word) => word.length > 3))]
-}
-
-/** Whether each report on the task is about another step. */
-export function goesOn(asked: string[]): boolean {
-  return ofNextStep.test(asked.join(' '))
-}
-
-/** The texts of a question or task among the arguments. */
-export function questionsIn(value: unknown): string[] {
-  return textsIn(value, questionName, 0)
-}
 
 function textsIn(value: unknown, named: RegExp, depth: number): string[] {
   if (typeof value !== 'object' || value === null || depth > 2) return []

@@ -1,10 +1,10 @@
 // A success that reports a failure: a short answer whose status member, HTTP status or first line
 // states that the operation failed. Many services answer so with an HTTP status of 200.
 //
-// REPORTED-FAILURE-1. The call may look at a thing that failed: a job, a log, a test. Such a look did
-//     not fail. In doubt the answer reports no failure.
-// REPORTED-FAILURE-2. A lookup without a hit is an answer.
-// REPORTED-FAILURE-3. Linear in the beginning of the answer. Most answers fail the first test.
+// The call may look at a thing that failed: a job, a log, a test. Such a look did
+// not fail. In doubt the answer reports no failure.
+// A lookup without a hit is an answer.
+// Linear in the beginning of the answer. Most answers fail the first test.
 
 import { isObject, jsonIn } from '../../../shared/lib/json/json-object.ts'
 import {

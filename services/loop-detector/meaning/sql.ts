@@ -12,15 +12,31 @@ const changes =
 
 /** The effect of a statement in these arguments. Undefined: there is none. */
 export function statementEffect(value: unknown): 'reads' | 'changes' | undefined {
-  if (!isObject(value)) return undefined
-  const text = value.sql ?? value.query ?? value.statement
-  const head = typeof text === 'string' ? text.slice(0, charsMax) : ''
+  const head = statementIn(value)
   if (writes.test(head)) return 'changes'
   if (!reads.test(head)) return undefined
   return changes.test(head) ? 'changes' : 'reads'
 }
 
+function statementIn(value: unknown): string {
+  const text = isObject(value) ? (value.sql ?? value.query ?? value.statement) : undefined
+  return typeof text === 'string' ? text.slice(0, charsMax) : ''
+}
+
 const charsMax = 4_096
+
+/** The texts that a statement looks for, and its tables. Undefined: there is no statement. */
+export function soughtBy(value: unknown): { texts: string[]; tables: string[] } | undefined {
+  if (statementEffect(value) === undefined) return undefined
+  const text = statementIn(value)
+  return {
+    texts: [...text.matchAll(quotedText)].map(([, sought = '']) => sought),
+    tables: [...text.matchAll(table)].map(([, name = '']) => name.toLowerCase()),
+  }
+}
+
+const quotedText = /'([^']*)'/g
+const table = /\b(?:from|join)\s+["`[]?([\w.]{1,80})/gi
 
 /** A command with the word `SELECT` for each quoted statement that only reads. */
 export function withoutQueries(command: string): string {

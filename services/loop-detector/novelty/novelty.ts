@@ -1,15 +1,15 @@
 // The news of a round: progress that ends streaks. The memory is that of one turn, bounded. A
 // forgotten entry seems new again, which errs on the harmless side.
 //
-// NOVELTY-1. A successful call that changes something is a change if the call is new, or if its
-//     result differs in words. Such rewordings count up to repeatedChangesMax.
-// NOVELTY-2. A new successful call of a tool with unknown effect is a change, with any result. A
-//     call that waits, or that is new only by its stamps, is not.
-// NOVELTY-3. A result that only reports no change ("already up to date") is no change.
-// NOVELTY-4. A changing call that is new only by the id of a process is no new call: the next `kill`
-//     may differ in words. The same holds for the random name of a thing that the call makes.
-// NOVELTY-5. A new view of a known subject is no news if it has known pieces only. So a check in
-//     another spelling is no change.
+// A successful call that changes something is a change if the call is new, or if its
+// result differs in words. Such rewordings count up to repeatedChangesMax.
+// A new successful call of a tool with unknown effect is a change, with any result. A
+// call that waits, or that is new only by its stamps, is not.
+// A result that only reports no change ("already up to date") is no change.
+// A changing call that is new only by the id of a process is no new call: the next `kill`
+// may differ in words. The same holds for the random name of a thing that the call makes.
+// A new view of a known subject is no news if it has known pieces only. So a check in
+// another spelling is no change.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { remember, touch } from '../../../shared/lib/recency.ts'
@@ -50,7 +50,7 @@ export type News = {
   /** A tool succeeded with a text that it did not return before. */
   answer: boolean
   /**
-   * A call succeeded and may have changed something for the first time in the turn (NOVELTY-1), so
+   * A call succeeded and may have changed something for the first time in the turn, so
    * a failed call is worth another try.
    */
   change: boolean

@@ -1,9 +1,11 @@
 // The pieces of a result that may be new: its lines, the objects of JSON, or the links that a search
 // found. Reads that overlap, and searches with the same hits, bring only known pieces.
 //
-// PIECES-1. The place of a piece is no piece: its number in a list, its score, the range of a read.
-// PIECES-2. Pieces beyond the maximum count as new, and a forgotten piece seems new again.
+// The place of a piece is no piece: its number in a list, its score, the range of a read,
+// the header of a host.
+// Pieces beyond the maximum count as new, and a forgotten piece seems new again.
 
+import { codexResult } from '../../../shared/contract/codex-header.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { jsonIn } from '../../../shared/lib/json/json-object.ts'
 import { remember } from '../../../shared/lib/recency.ts'
@@ -20,8 +22,9 @@ export type View = { subject: string; pieces: string[] }
 
 /** The view of a call whose result has several pieces, and which reads, scrolls or checks. */
 export function viewOf(call: CallEvidence): View | undefined {
-  const { failure, effect, poll, text, raw, value, tool, operation, freeText } = call
-  if (poll || call.isDenied || !hasPieces(text)) return undefined
+  const { failure, effect, poll, raw, value, tool, operation, freeText } = call
+  if (poll || call.isDenied || !hasPieces(call.text)) return undefined
+  const text = codexResult(call.text)?.output ?? call.text
   if (failure === undefined && (effect === 'reads' || isScroll(call))) {
     const subject = `${tool} ${subjectOf(value, freeText)}`
     if (freeText && operation === tool) return { subject, pieces: hitsIn(text) }

@@ -1,10 +1,10 @@
 // Equal rows in the results of a turn's tools. An answer may repeat a row as often as the tools did.
 // The search looks at a few places, so a short stretch in a long result may be missed.
 //
-// RETURNED-ROWS-1. Only repeated rows are kept, few and short, so the memory does not grow with the
-//     results.
-// RETURNED-ROWS-2. Rows are compared by letters and digits. An answer may write them otherwise than
-//     the tool, for example without JSON's quotes.
+// Only repeated rows are kept, few and short, so the memory does not grow with the
+// results.
+// Rows are compared by letters and digits. An answer may write them otherwise than
+// the tool, for example without JSON's quotes.
 
 import { isRotation } from '../../../shared/lib/rotation.ts'
 

@@ -1,10 +1,10 @@
 // One response that repeats itself: the model is stuck in its own words, often until the length
 // limit.
 //
-// CHANTING-1. Only visible text without a call counts, because it would be the reply. Code, tables
-//     and encoded data may repeat (prose-words.ts), and so may rows that a tool returned in this turn.
-// CHANTING-2. Words are compared, not characters. The unit has up to a paragraph, letters, and most
-//     of the text. A very long row of one emoji counts too.
+// Only visible text without a call counts, because it would be the reply. Code, tables
+// and encoded data may repeat (prose-words.ts), and so may rows that a tool returned in this turn.
+// Words are compared, not characters. The unit has up to a paragraph, letters, and most
+// of the text. A very long row of one emoji counts too.
 
 import { chanting as words } from '../../../shared/model-texts/interventions.ts'
 import { found } from '../ladder.ts'

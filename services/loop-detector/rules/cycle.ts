@@ -1,11 +1,11 @@
 // Two to twelve rounds come back in the same order with the same results, lap after lap.
 //
-// CYCLE-1. A lap with a call that waits is no cycle: still-waiting has its bound. A lap with a
-//     transient failure is a retry, with a higher limit.
-// CYCLE-2. Equal rounds in a row are no cycle of any length: other rules count those. Rounds
-//     without calls do not break a lap.
-// CYCLE-3. A different round breaks the laps, not the memory: the count starts again after it.
-// CYCLE-4. Values that are new in each lap by their nature make no round different (lap-state.ts).
+// A lap with a call that waits is no cycle: still-waiting has its bound. But a lap that
+// starts a thing again which crashed is. A lap with a transient failure is a retry.
+// Equal rounds in a row are no cycle of any length: other rules count those. Rounds
+// without calls do not break a lap.
+// A different round breaks the laps, not the memory: the count starts again after it.
+// Values that are new in each lap by their nature make no round different (lap-state.ts).
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type {
@@ -26,6 +26,7 @@ import { masked } from '../evidence/mask.ts'
 import { found } from '../ladder.ts'
 import {
   crashIn,
+  hasCrashed,
   mayCrash,
   mayHoldStates,
   type Page,
@@ -46,6 +47,9 @@ type Lap = {
   statesFrom: number
   tag: number
   leash: 'short' | 'transient' | 'polling'
+  /** A call changes something, and a result states a crash. */
+  changes: boolean
+  crashed: boolean
   shown: ShownCall
   ref: EvidenceRef
 }
@@ -71,12 +75,12 @@ type Ladder = { action: InterventionAction | 'none' }
 
 export const cycle: Rule<Memory> = {
   name: 'cycle',
-  version: 8,
+  version: 9,
   kind: 'tool_loop',
   thresholds: ['loop.cycleLaps'],
   description: 'Rounds come back in the same order, with the same results.',
   firesWhen:
-    '2 to 12 rounds come in the same order with the same results, for the 3rd lap. States, codes, nonces, chosen ports, random hosts, signatures, the restarts and ages of a thing that crashes, and the lines of its log that name no error may differ',
+    '2 to 12 rounds come in the same order with the same results, for the 3rd lap. States, codes, nonces and random names may differ',
   endedBy: 'a round that breaks the order, after which laps count again',
   sentence: 'went round in a circle',
   initial: () => ({
@@ -120,6 +124,8 @@ export const cycle: Rule<Memory> = {
       statesFrom,
       tag,
       leash: leashOf(calls),
+      changes: calls.some(({ effect }) => effect === 'changes'),
+      crashed: calls.some(({ text }) => hasCrashed(text)),
       shown: {
         tool: first.tool,
         arguments: first.shown.arguments,
@@ -130,10 +136,11 @@ export const cycle: Rule<Memory> = {
     if (rounds.length > periodMax + 1) rounds.shift()
 
     for (let period = 2; isRepeated && period <= periodMax; period++) {
-      if ((repeats[1] ?? 0) >= period - 1) continue // CYCLE-2
+      if ((repeats[1] ?? 0) >= period - 1) continue
       const laps = Math.floor((repeats[period] ?? 0) / period) + 1
       const lap = rounds.slice(-period)
-      if (lap.some(({ leash }) => leash === 'polling')) continue
+      const isRestart = lap.some(({ crashed }) => crashed) && lap.some(({ changes }) => changes)
+      if (!isRestart && lap.some(({ leash }) => leash === 'polling')) continue
       if (laps < lapsMax(lap, loop)) continue
       const ladder = ladders[period] ?? { action: 'none' }
       ladders[period] = ladder

@@ -1,11 +1,11 @@
 // Responses with neither visible text nor a call, including those with thinking only (I4).
 //
-// EMPTY-RESPONSE-1. Two counters: one in a row, which a call or visible text resets, and one for
-//     the turn, which nothing resets.
-// EMPTY-RESPONSE-2. An ordinary reminder follows each while both allowances last. After that a last
-//     request without tools follows.
-// EMPTY-RESPONSE-3. A response that the length limit cut counts for the turn, not for the row. Its
-//     reminder requests a short answer.
+// Two counters: one in a row, which a call or visible text resets, and one for
+// the turn, which nothing resets.
+// An ordinary reminder follows each while both allowances last. After that a last
+// request without tools follows.
+// A response that the length limit cut counts for the turn, not for the row. Its
+// reminder requests a short answer.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { EvidenceRef } from '../../../shared/contract/messages.ts'

@@ -1,14 +1,14 @@
 // The same call keeps failing, or different calls keep failing in the same way (I1). Either match
 // is enough: (tool, arguments) or (tool, error). One dead service fails through several tools.
 //
-// IDENTICAL-FAILURE-1. Rounds are counted, not calls. Other rounds in between make no difference.
-// IDENTICAL-FAILURE-2. A success of the same operation or a real change ends a streak, other
-//     successes do not. Any success of the tool ends one of wrong shapes, but for programs.
-// IDENTICAL-FAILURE-3. Transient failures are counted separately, with a higher limit.
-// IDENTICAL-FAILURE-4. After the nudge a streak climbs only where a call or its masked error, but
-//     for names of arguments, occurs again. Otherwise each third round is nudged again.
-// IDENTICAL-FAILURE-5. An error counts across tools only if a service is down or refuses the right
-//     (service-name.ts). A success of any tool of a service that their names state ends it.
+// Rounds are counted, not calls. Other rounds in between make no difference.
+// A success of the same operation or a real change ends a streak, other
+// successes do not. Any success of the tool ends one of wrong shapes, but for programs.
+// Transient failures are counted separately, with a higher limit.
+// After the nudge a streak climbs only where a call or its masked error, but
+// for names of arguments, occurs again. Otherwise each third round is nudged again.
+// An error counts across tools only if a service is down or refuses the right
+// (service-name.ts). A success of any tool of a service that their names state ends it.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { remember } from '../../../shared/lib/recency.ts'
@@ -62,7 +62,7 @@ export const identicalFailure: Rule<Memory> = {
   thresholds: ['loop.identicalFailures'],
   description: 'The same call keeps failing, or different calls keep failing in the same way.',
   firesWhen:
-    'the same call fails for the 3rd time, or different calls fail alike. Wrong shape, no right or unknown tool: the 3rd time. Other errors: the 4th. Errors that name the differing values, and failed lookups and refused pages: the 6th. Errors that may clear by themselves: the 10th. One service that refuses the right through several tools: the 6th; one that is down: the 10th',
+    'the same call fails for the 3rd time, or different calls fail alike. Wrong shape, no right or unknown tool: the 3rd time. Other errors: the 4th. Failed lookups: the 6th. Passing errors: the 10th',
   endedBy: 'a success of the same operation, or a new change',
   sentence: 'kept making the same failing call',
   initial: () => ({ byArguments: new Map(), byError: new Map(), byService: new Map() }),

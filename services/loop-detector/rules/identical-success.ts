@@ -1,12 +1,12 @@
 // The same call keeps succeeding with the same result (I3): no progress, although nothing fails.
 //
-// IDENTICAL-SUCCESS-1. Any new result ends all streaks: the model may repeat one call while it
-//     learns from another.
-// IDENTICAL-SUCCESS-2. Calls that wait, and calls after a sleep, do not count. Their bound is that
-//     of still-waiting.
-// IDENTICAL-SUCCESS-3. Echoes are one call with one result, in any words (echo.ts).
-// IDENTICAL-SUCCESS-4. A reported failure that may clear has the bound of reported-failure. A step
-//     (step.ts) has the doubled limit.
+// Any new result ends all streaks: the model may repeat one call while it
+// learns from another.
+// Calls that wait, and calls after a sleep, do not count. Their bound is that
+// of still-waiting.
+// Echoes are one call with one result, in any words (echo.ts).
+// A reported failure that may clear has the bound of reported-failure. A step
+// (step.ts) has the doubled limit.
 
 import { noProgress, finding as texts } from '../../../shared/model-texts/interventions.ts'
 import type { CallEvidence } from '../evidence/call-evidence.ts'
@@ -32,7 +32,7 @@ export const identicalSuccess: Rule<Memory> = {
   thresholds: ['loop.identicalSuccesses'],
   description: 'The same call keeps succeeding with the same result.',
   firesWhen:
-    'the same call has the same result for the 5th time and nothing else was new, unless it waits or follows a sleep. A step such as `undo` or the key Tab: the 10th time. Calls that only return their own words, such as `echo`, are one call',
+    'the same call has the same result for the 5th time and nothing else was new. A step such as `undo` or the key Tab: the 10th time',
   endedBy: 'any new result',
   sentence: 'kept repeating a call with the same result',
   initial: () => ({ sleeps: 0, streaks: new Map() }),

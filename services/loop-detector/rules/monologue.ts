@@ -2,9 +2,9 @@
 // ends the turn, unless an intervention objects. In traces of other frameworks, which `weir judge`
 // reads, agents announce the same step for ever.
 //
-// MONOLOGUE-1. Equal texts have a lower limit than different texts. Case, blanks and punctuation
-//     make no difference.
-// MONOLOGUE-2. A call ends the monologue.
+// Equal texts have a lower limit than different texts. Case, blanks and punctuation
+// make no difference.
+// A call ends the monologue.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { monologue as words } from '../../../shared/model-texts/interventions.ts'

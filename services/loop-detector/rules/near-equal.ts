@@ -2,14 +2,14 @@
 // in ever new spellings. This is the last and slowest rule, because a difference may have a hidden
 // meaning.
 //
-// NEAR-EQUAL-1. The rule comes after all others and counts only successes. For failures the error
-//     counts, with any arguments.
-// NEAR-EQUAL-2. A new result of the tool, and a call that differs in more than stamps, end all
-//     streaks.
-// NEAR-EQUAL-3. New ids in the answer to a message are no new result. For a tool that declares
-//     `mutates`, ids of the message or of the request are stamps too.
-// NEAR-EQUAL-4. Calls that wait are exempt.
-// NEAR-EQUAL-5. For a call whose result repeats its one text, each number is a stamp (echo.ts).
+// The rule comes after all others and counts only successes. For failures the error
+// counts, with any arguments.
+// A new result of the tool, and a call that differs in more than stamps, end all
+// streaks.
+// New ids in the answer to a message are no new result. For a tool that declares
+// `mutates`, ids of the message or of the request are stamps too.
+// Calls that wait are exempt.
+// For a call whose result repeats its one text, each number is a stamp (echo.ts).
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { remember } from '../../../shared/lib/recency.ts'
@@ -30,13 +30,13 @@ type Memory = { known: Set<string>; streaks: Map<string, NearStreak> }
 
 export const nearEqual: Rule<Memory> = {
   name: 'near-equal',
-  version: 9,
+  version: 10,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description:
     'Calls that differ only in a time, a counter or a random value keep succeeding with the same result.',
   firesWhen:
-    'calls that differ only in a time, an attempt, a nonce, a reference of a page or a remark on a command have the same result for the 8th time. The same message is sent for the 8th time, and the answers differ only in new ids. For a tool that declares `mutates`, the message and the request may have new ids too.',
+    'calls that differ only in a time, an attempt, a nonce or a remark have the same result for the 8th time. The same message is sent for the 8th time',
   endedBy: 'a new result, or a call that differs in more',
   sentence: 'made no progress',
   initial: () => ({ known: new Set(), streaks: new Map() }),
@@ -57,7 +57,8 @@ export const nearEqual: Rule<Memory> = {
     for (const one of seen) {
       const { call, near } = one
       const known = memory.streaks.get(near)
-      if (known && !remember(known.calls, call.outcome, limits.loopStreaksMax)) continue
+      const isOther = known && remember(known.calls, call.outcome, limits.loopStreaksMax)
+      if (known && !isOther && known.calls.size < 2) continue // identical-success counts these
       const streak = counted(memory.streaks, near, call, () => ({
         calls: new Set([call.outcome]),
       }))

@@ -2,13 +2,13 @@
 // (novelty.ts). Examples are guesses among known answers, known pages in another order, edits that
 // undo each other. The other rules count one call, one answer or one order. This one counts any mixture.
 //
-// NOTHING-NEW-1. A round with a call that waits ends the streak, because the agent waits. A
-//     failure that may clear neither counts nor ends it. The same holds for rounds without calls.
-// NOTHING-NEW-2. One call alone is no mixture: identical-success and identical-failure count it.
-// NOTHING-NEW-3. The ladder has one step for each whole limit of rounds, because a long check of
-//     known things can be honest.
-// NOTHING-NEW-4. After a restart that is new, the rounds of the turn may come once again, in their
-//     order: the agent replays its set-up. These rounds neither count nor end the streak.
+// A round with a call that waits ends the streak, because the agent waits. A
+// failure that may clear neither counts nor ends it. The same holds for rounds without calls.
+// One call alone is no mixture: identical-success and identical-failure count it.
+// The ladder has one step for each whole limit of rounds, because a long check of
+// known things can be honest.
+// After a restart that is new, the rounds of the turn may come once again, in their
+// order: the agent replays its set-up. These rounds neither count nor end the streak.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { noProgress, finding as texts } from '../../../shared/model-texts/interventions.ts'
@@ -31,7 +31,7 @@ const noStreak = (): Row => ({ streak: emptyStreak(), rounds: 0, first: '', isMi
 
 export const nothingNew: Rule<Memory> = {
   name: 'nothing-new',
-  version: 3,
+  version: 4,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description: 'Rounds in a row bring only calls with results that the turn already had.',

@@ -1,15 +1,15 @@
 // Reworded calls keep getting the same answer: a search without hits in ever new words, a command
 // in ever new spellings.
 //
-// SAME-ANSWER-1. Only different calls count. Repeats of one call belong to identical-success.
-// SAME-ANSWER-2. Tools that change something are exempt, and so are short answers: eight written
-//     files give eight answers "ok", and eight hosts may all be "healthy".
-// SAME-ANSWER-3. Calls about different subjects (subject.ts) may be a batch, so their limit is
-//     doubled. So may searches without hits and without a common word (wording.ts).
-// SAME-ANSWER-4. An answer of several lines, all different from those of the answer before it, is
-//     another answer: the next window of a log may differ only in clocks.
-// SAME-ANSWER-5. A new answer and a change end all streaks. A tool of unknown effect has the doubled
-//     limit, and only a new answer ends its streaks: each of its calls would be a change.
+// Only different calls count. Repeats of one call belong to identical-success.
+// Tools that change something are exempt, and so are short answers: eight written
+// files give eight answers "ok", and eight hosts may all be "healthy".
+// Calls about different subjects (subject.ts) may be a batch, so their limit is
+// doubled. So may searches without hits and without a common word, or with one other word.
+// An answer of several lines, all different from those of the answer before it, is
+// another answer: the next window of a log may differ only in clocks.
+// A new answer and a change end all streaks. A tool of unknown effect has the doubled
+// limit, and only a new answer ends its streaks: each of its calls would be a change.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { remember, touch } from '../../../shared/lib/recency.ts'
@@ -18,15 +18,17 @@ import type { CallEvidence } from '../evidence/call-evidence.ts'
 import { subjectOf } from '../evidence/subject.ts'
 import { addMatch, emptyStreak, found, type Streak, weightiest } from '../ladder.ts'
 import { isEmptyHanded } from '../meaning/empty-handed.ts'
-import { type Question, questionOf } from '../meaning/question.ts'
-import { wordingOf } from '../meaning/wording.ts'
+import { pageIn } from '../meaning/page-reference.ts'
+import type { Question } from '../meaning/question.ts'
+import { type Wording, wordingOf } from '../meaning/wording.ts'
 import { batchRoundsMax, sameAnswerRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
 /** `lines`: those of the latest answer. */
 type AnswerStreak = Streak & { rounds: number; calls: Set<string>; lines: ReadonlySet<string> } & {
-  /** Of searches without hits, and the rounds with one of them. */
+  /** Of searches without hits, those of the newest one, and the rounds with one of them. */
   words: Set<string> | undefined
+  wording: string[]
   reworded: number
 }
 type Streaks = Map<string, AnswerStreak>
@@ -45,26 +47,26 @@ type Memory = {
 
 export const sameAnswer: Rule<Memory> = {
   name: 'same-answer',
-  version: 11,
+  version: 12,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description: 'Reworded calls keep getting the same answer.',
   firesWhen:
-    "calls in new words get one answer for the 8th time, or for the 16th if each is about another file, host or id. A question to a person, an agent's task with its report, a message to one recipient, or an open plan, in other words: the 8th. Searches without hits and without a common word, a long answer of a tool with unknown effect, and a page that refuses each address: the 16th",
+    'calls in new words get the same answer for the 8th time, or for the 16th if each is about another file, server or id',
   endedBy:
     'an answer that is new in the turn, or a change; for a tool with unknown effect and a page only the answer. Words to a reader: any other new call, or a new name',
   sentence: 'kept rewording a call with the same result',
   initial: () => ({ reads: new Map(), opaque: new Map(), page: '', asked: undefined }),
 
-  judge(turn, { round, calls, news }, { loop }) {
+  judge(turn, { round, calls, news, spoken }, { loop }) {
     const { reads: memory, opaque } = turn
     if (news.text) memory.clear()
     if (news.answer) opaque.clear()
     const findings: Finding[] = []
-    const questions = calls.map(questionOf)
-    if (calls.some((call, at) => call.isNew && questions[at] === undefined)) turn.asked = undefined
+    if (calls.some((call, at) => call.isNew && spoken[at]?.question === undefined))
+      turn.asked = undefined
     for (const [at, call] of calls.entries()) {
-      const question = questions[at]
+      const question = spoken[at]?.question
       const repeated = question && countQuestion(turn, question, call, round)
       if (repeated !== undefined && repeated.rounds >= sameAnswerRoundsMax(loop)) {
         findings.push(finding(repeated, call))
@@ -79,15 +81,19 @@ export const sameAnswer: Rule<Memory> = {
         const all = countCall(opaque, call.result, call, round, isLook ? turn.page : '')
         if (all !== undefined && all.rounds + (isLook ? 1 : 0) >= batchRoundsMax(loop))
           findings.push(finding(all, call, texts.refusedPage))
+        const page = isLook ? undefined : pageIn(call.raw)
+        const same = page && countCall(opaque, `${call.result} ${page}`, call, round)
+        if (same && same.rounds >= sameAnswerRoundsMax(loop)) findings.push(finding(same, call))
         if (!isLook) continue
       }
       const wording = meaning === 'empty' ? wordingOf(call.value) : 'fields'
-      if (wording === 'statement') continue
       const all = countCall(memory, call.result, call, round)
       if (all === undefined) continue
       const reworded = typeof wording === 'object' ? countWording(all, wording, call) : 0
       const rewordings = wording === 'question' ? all.rounds : reworded
-      if (rewordings >= sameAnswerRoundsMax(loop) || all.rounds >= batchRoundsMax(loop))
+      const isStatement = typeof wording === 'object' && wording.about !== undefined
+      const batch = isStatement ? 0 : all.rounds
+      if (rewordings >= sameAnswerRoundsMax(loop) || batch >= batchRoundsMax(loop))
         findings.push(finding(all, call))
       // The subjects of the first answer are not compared: no call has repeated it yet.
       if (wording !== 'fields' || all.rounds < 2) continue
@@ -114,6 +120,7 @@ function countCall(
     calls: new Set(),
     lines: noLines,
     words: undefined,
+    wording: [],
     reworded: 0,
   }
   const lines = linesOf(call.text)
@@ -131,18 +138,31 @@ function countCall(
 
 /**
  * The rounds with a word that another one had. The first one counts with the second. The same words
- * for another subject are a batch.
+ * for another subject are a batch, and so is the next word in the same place.
  */
-function countWording(streak: AnswerStreak, wording: string[], call: CallEvidence): number {
+function countWording(
+  streak: AnswerStreak,
+  { words: wording, about }: Exclude<Wording, string>,
+  call: CallEvidence,
+): number {
   streak.words ??= new Set()
-  const { words } = streak
-  const subject = subjectOf(call.value, call.freeText)
+  const { words, wording: last } = streak
+  const subject = about ?? subjectOf(call.value, call.freeText)
   const whole = `${wording.join(' ')} in `
-  const isBatch = words.has(whole) && !words.has(whole + subject)
+  const isBatch = words.has(whole) ? !words.has(whole + subject) : isNextOf(last, wording, words)
   if (!isBatch && wording.some((word) => words.has(word)))
     streak.reworded += streak.reworded === 0 ? 2 : 1
   for (const word of [...wording, whole, whole + subject]) remember(words, word, limits.loopSeenMax)
+  streak.wording = wording
   return streak.reworded
+}
+
+/** Whether the words are those of the call before, but for one that no call had. */
+function isNextOf(last: string[], wording: string[], words: Set<string>): boolean {
+  const others = wording.filter((word, at) => word !== last[at])
+  return (
+    last.length === wording.length && others.length === 1 && others.every((one) => !words.has(one))
+  )
 }
 
 /** Undefined: this round is already counted. A question that differs in a third of its words is a batch. */

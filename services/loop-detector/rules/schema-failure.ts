@@ -2,12 +2,12 @@
 // sharper text. If the policy sets it, the turn ends, for a caller that routes it elsewhere instead
 // of a retry. Calls that break the schema in ever new ways are a loop too.
 //
-// SCHEMA-FAILURE-1. Rounds are counted for each tool. A call that ran ends the count, with any
-//     result. A veto does not, and neither do other tools.
-// SCHEMA-FAILURE-2. The text is chosen before the round runs, the count changes after it. Both use
-//     the same number: a round is judged before the next is checked.
-// SCHEMA-FAILURE-3. The intervention has a separate count, which a new change restarts: the agent
-//     works on. It climbs past its message only where an error occurs again.
+// Rounds are counted for each tool. A call that ran ends the count, with any
+// result. A veto does not, and neither do other tools.
+// The text is chosen before the round runs, the count changes after it. Both use
+// the same number: a round is judged before the next is checked.
+// The intervention has a separate count, which a new change restarts: the agent
+// works on. It climbs past its message only where an error occurs again.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type {
@@ -42,7 +42,7 @@ export const schemaFailure: Rule<Memory> = {
   thresholds: ['loop.schemaFailures', 'loop.schemaFailureEndsTurn'],
   description: 'A tool keeps being called against its schema.',
   firesWhen:
-    'calls of one tool break its schema in 3 rounds in a row: the denial gets a sharper text, and the turn ends if the policy sets that. The 6th time without a new change in between, with any mistakes: an intervention',
+    'calls of a tool break its schema in 3 rounds in a row: the denial gets a sharper text, and a setting ends the turn. The 6th time: an intervention',
   endedBy: 'a call of the tool that ran',
   sentence: 'kept calling a tool with unusable arguments',
   initial: () => ({ rounds: new Map(), streaks: new Map() }),

@@ -1,14 +1,14 @@
 // The agent waits for something that runs, and nothing changes. Waiting is no loop: the model is
 // reminded, and no wait ends a turn.
 //
-// STILL-WAITING-1. One wait lasts until a result or a change that is new in the turn. Its bound is
-//     its time, by the records. After a reminder the time counts from there.
-// STILL-WAITING-2. Looks that follow each other faster than any agent waits have a limit in rounds
-//     too, as have looks without times, and looks after short sleeps that show nothing running.
-// STILL-WAITING-3. A look at an agent that a call of the turn started, by a sleep or without a wait,
-//     has a limit in rounds: the agent's end comes by itself. `children` has the ids of such agents.
-// STILL-WAITING-4. A round without a wait neither counts nor ends it: the agent may look after it
-//     slept. A round with news begins it anew.
+// One wait lasts until a result or a change that is new in the turn. Its bound is
+// its time, by the records. After a reminder the time counts from there.
+// Looks that follow each other faster than any agent waits have a limit in rounds
+// too, as have looks without times, and looks after short sleeps that show nothing running.
+// A look at an agent that a call of the turn started, by a sleep or without a wait,
+// has a limit in rounds: the agent's end comes by itself. `children` has the ids of such agents.
+// A round without a wait neither counts nor ends it: the agent may look after it
+// slept. A round with news begins it anew.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { remember } from '../../../shared/lib/recency.ts'
@@ -70,7 +70,7 @@ export const stillWaiting: Rule<Memory> = {
   thresholds: ['loop.waitMinutes', 'loop.identicalSuccesses'],
   description: 'The agent waits for something that runs, and nothing changes for long.',
   firesWhen:
-    'one wait lasts for 60 minutes without news, for 25 rounds that follow each other within a second, or for 100 rounds with a sleep below five seconds. For 10 looks less than a minute apart at an agent that a call of the turn started. It only reminds the model, and again after the same time',
+    'a wait lasts for 60 minutes without news, for 25 rounds within a second each, or for 100 short sleeps. For 10 quick looks at an agent that a call started. The rule only reminds the model',
   endedBy: 'any new result, or a change',
   sentence: 'kept waiting',
   initial: noWait,

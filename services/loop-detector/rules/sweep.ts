@@ -1,10 +1,10 @@
 // Reads that differ and bring nothing new: windows of a file that was read before, searches with
 // known hits only.
 //
-// RULES-SWEEP-1. Pieces count (pieces.ts): a view with one piece that is new in the turn ends the
-//     streak. So does a change, and any other new result.
-// RULES-SWEEP-2. Only new calls count. identical-success has the repeats of one call, same-answer
-//     those of one answer about different subjects.
+// Pieces count (pieces.ts): a view with one piece that is new in the turn ends the
+// streak. So does a change, and any other new result.
+// Only new calls count. identical-success has the repeats of one call, same-answer
+// those of one answer about different subjects.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { noProgress, finding as texts } from '../../../shared/model-texts/interventions.ts'
@@ -18,7 +18,7 @@ const noStreak = (): Memory => ({ streak: emptyStreak(), rounds: 0 })
 
 export const sweep: Rule<Memory> = {
   name: 'sweep',
-  version: 5,
+  version: 6,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description: 'Different reads bring no new line.',

@@ -1,11 +1,11 @@
 // A response with a visible text that is built like a call and did not run (I2). Without an answer,
 // the model assumes that the call did nothing and writes it again.
 //
-// UNREAD-CALL-1. The model gets the reason at most twice a turn. A later text that cannot run is the
-//     reply.
-// UNREAD-CALL-2. In a text-only round there is no further request for the reason.
-// UNREAD-CALL-3. A held text gets the reason once, and again only after a call. Repeated, a call
-//     that is the whole text gets a last request without tools. Any other text is the reply.
+// The model gets the reason at most twice a turn. A later text that cannot run is the
+// reply.
+// In a text-only round there is no further request for the reason.
+// A held text gets the reason once, and again only after a call. Repeated, a call
+// that is the whole text gets a last request without tools. Any other text is the reply.
 
 import type { EvidenceRef, TextCallsHold } from '../../../shared/contract/messages.ts'
 import { heldCall, unreadCall as words } from '../../../shared/model-texts/interventions.ts'
@@ -48,7 +48,6 @@ export const unreadCall: Rule<Memory> = {
   },
 }
 
-/** Keeps UNREAD-CALL-3. */
 function judgeHeld(
   { held: memory }: Memory,
   { round, held }: JudgedRound & { held: TextCallsHold },

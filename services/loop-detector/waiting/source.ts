@@ -1,8 +1,8 @@
 // Where the answer of a look comes from: from a thing that may run, or from a text about it.
 //
-// SOURCE-1. A file states progress if an earlier call returned its path or the id in it, or if its text
-//     has an id. A file whose name tells of a run may hold the state alone.
-// SOURCE-2. The `status` of any other document is a text that nothing changes.
+// A file states progress if an earlier call returned its path or the id in it, or if its text
+// has an id. A file whose name tells of a run may hold the state alone.
+// The `status` of any other document is a text that nothing changes.
 
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { commandIn, programsIn, words, wordsOf } from '../evidence/effect.ts'

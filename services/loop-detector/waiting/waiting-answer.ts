@@ -1,10 +1,10 @@
 // The progress of the thing in question, as an answer states it.
 //
-// WAITING-ANSWER-1. Only a statement counts: a member for the status, a leading line of a known
-//     form, or a short answer. A word in a longer text (a log, a document) is none.
-// WAITING-ANSWER-2. A running thing has priority over a finished one: a finished command may report
-//     a run that goes on. A member outside has priority over those inside it.
-// WAITING-ANSWER-3. Linear in the beginning of the answer. Most answers fail the first test.
+// Only a statement counts: a member for the status, a leading line of a known
+// form, or a short answer. A word in a longer text (a log, a document) is none.
+// A running thing has priority over a finished one: a finished command may report
+// a run that goes on. A member outside has priority over those inside it.
+// Linear in the beginning of the answer. Most answers fail the first test.
 
 import { isObject, jsonIn } from '../../../shared/lib/json/json-object.ts'
 

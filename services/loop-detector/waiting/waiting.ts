@@ -1,14 +1,14 @@
 // Whether a call waits for something that runs elsewhere: a process, a job, a run, another agent.
 // Waiting is no loop. Its patience has its own rule (still-waiting.ts).
 //
-// WAITING-1. A call waits if its answer states that the thing still runs, or if its declaration
-//     states that it polls. It also waits if its input to a running session is empty or names a wait.
-// WAITING-2. A failure is no wait, and no answer that says that the thing is over, gone or refused.
-//     Neither is an action that reports that it was queued.
-// WAITING-3. An empty answer is a wait only if the call has an id that an earlier call returned, such
-//     as the path of an output file. An input without an id needs an earlier answer that something runs.
-// WAITING-4. The text of a document, a search, a list of names or the call itself is no statement of a
-//     thing that runs (source.ts).
+// A call waits if its answer states that the thing still runs, or if its declaration
+// states that it polls. It also waits if its input to a running session is empty or names a wait.
+// A failure is no wait, and no answer that says that the thing is over, gone or refused.
+// Neither is an action that reports that it was queued.
+// An empty answer is a wait only if the call has an id that an earlier call returned, such
+// as the path of an output file. An input without an id needs an earlier answer that something runs.
+// The text of a document, a search, a list of names or the call itself is no statement of a
+// thing that runs (source.ts).
 
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { pathName, sourceOf } from './source.ts'

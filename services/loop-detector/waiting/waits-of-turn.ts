@@ -1,8 +1,8 @@
 // The calls of a turn that wait, with the ids that earlier calls returned.
 //
-// WAITS-1. An answer proves a wait only if time passes between the rounds. An agent file declares
-//     its pollers, so there it must be the time that an agent needs. Scenarios may have no times.
-// WAITS-2. Bounded (R7): the newest ids, and only those at the beginning of an answer.
+// An answer proves a wait only if time passes between the rounds. An agent file declares
+// its pollers, so there it must be the time that an agent needs. Scenarios may have no times.
+// Bounded (R7): the newest ids, and only those at the beginning of an answer.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { unreachable } from '../../../shared/contract/stage.ts'

@@ -1,6 +1,6 @@
 // The agents of a program, checked like those of files: by the same schema and the same readers.
 // The same content gives the same value.
-// AGENTS-IN-CODE-1. All mistakes of all agents are reported at once, with the path into the list.
+// All mistakes of all agents are reported at once, with the path into the list.
 
 import { resolve } from 'node:path'
 import { cannotUse, inCode, type Mistake, type Path, shown } from '../../settings/mistake.ts'

@@ -1,9 +1,9 @@
 // Loads agent files into Agents for gateway and executor, and those of guests into Guests for fronts. Commands, URLs and keys come in only
 // here. They leave in an Agent only, never in a record.
-// LOAD-AGENTS-1. All mistakes of all files are reported at once. One mistake refuses all agents of
-//     the call.
-// LOAD-AGENTS-2. Secrets come from the environment, and no message shows the value of a variable.
-// LOAD-AGENTS-3. Reading runs nothing: the file of a module tool must exist, but is not imported.
+// All mistakes of all files are reported at once. One mistake refuses all agents of
+// the call.
+// Secrets come from the environment, and no message shows the value of a variable.
+// Reading runs nothing: the file of a module tool must exist, but is not imported.
 
 import { readdirSync, statSync } from 'node:fs'
 import { dirname, extname, join, resolve } from 'node:path'

@@ -1,6 +1,6 @@
 // The MCP servers of a gateway, from a file: the key `mcp` of agent files, or `mcpServers` as hosts
 // write it. All mistakes are reported at once, each with its place.
-// MCP-SERVERS-1. The file has names of variables, never their values.
+// The file has names of variables, never their values.
 
 import { dirname, resolve } from 'node:path'
 import { limits } from '../../contract/limits.ts'
@@ -88,7 +88,6 @@ function serverOfHost(
 
 const hostTypes = new Set(['stdio', 'http', 'streamable-http'])
 
-/** Keeps MCP-SERVERS-1. */
 function namesIn(env: Record<string, unknown>, path: Path, add: Add): string[] {
   for (const [name, value] of Object.entries(env))
     if (value !== `\${${name}}`)

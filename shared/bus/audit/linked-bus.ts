@@ -1,10 +1,10 @@
 // A bus that links the evidence in `audit` as it writes it: the one place that makes the chains
 // (shared/contract/audit/link.ts).
-// LINKED-BUS-1. A chain has one writer and no gap. After an append that failed, its records may be
-//     missing, so the next one begins a new chain.
-// LINKED-BUS-2. A record also names the newest record that its partition had, of any writer. So the
-//     last record of a chain is covered by the next one of another chain.
-// LINKED-BUS-3. A record names none if the partition cannot be read: a change needs no evidence.
+// A chain has one writer and no gap. After an append that failed, its records may be
+// missing, so the next one begins a new chain.
+// A record also names the newest record that its partition had, of any writer. So the
+// last record of a chain is covered by the next one of another chain.
+// A record names none if the partition cannot be read: a change needs no evidence.
 
 import { randomBytes } from 'node:crypto'
 import { encodeInForce } from '../../codec/codec.ts'
@@ -32,7 +32,7 @@ export function linkedBus(bus: Bus, topicPrefix: string): Bus {
         try {
           return await bus.append(await chains.link(records), options)
         } catch (error) {
-          chains = createChains(bus, topic) // keeps LINKED-BUS-1
+          chains = createChains(bus, topic)
           throw error
         }
       })

@@ -1,6 +1,6 @@
 // A bundle as a read-only bus: every reader of a log can read a bundle.
-// BUNDLE-BUS-1. Offsets are those of the exported log, so there are gaps, as on Kafka.
-// BUNDLE-BUS-2. No record arrives later: `follow` ends after the last record, and `get` does not wait.
+// Offsets are those of the exported log, so there are gaps, as on Kafka.
+// No record arrives later: `follow` ends after the last record, and `get` does not wait.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Bus, PartitionEnds, StoredRecord, TopicKind } from '../../contract/bus.ts'

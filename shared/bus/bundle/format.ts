@@ -3,13 +3,13 @@
 //
 //   SQLite file │ trailer: 'weir bundle, sha256 ' and 64 hex digits of all bytes before it
 //
-// FORMAT-1. The trailer covers every byte, so a truncated or changed bundle is refused before it is
-//     read. SQLite ignores it: it counts the pages in its header.
-// FORMAT-2. A bundle never changes: writer.ts makes it under another name and renames it.
-// FORMAT-3. One table for all records, because people read this file too. Their order is topic,
-//     partition, offset, so a partition is in neighbouring pages.
-// FORMAT-4. A file with other tables is refused (open.ts), because anybody may have made it. If you
-//     change the tables, raise the format.
+// The trailer covers every byte, so a truncated or changed bundle is refused before it is
+// read. SQLite ignores it: it counts the pages in its header.
+// A bundle never changes: writer.ts makes it under another name and renames it.
+// One table for all records, because people read this file too. Their order is topic,
+// partition, offset, so a partition is in neighbouring pages.
+// A file with other tables is refused (open.ts), because anybody may have made it. If you
+// change the tables, raise the format.
 
 import type { MessageId, TurnId } from '../../contract/ids.ts'
 

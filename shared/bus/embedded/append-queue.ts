@@ -66,7 +66,7 @@ export function createAppendQueue(
       } catch (error) {
         log.unstage()
         const failure = asBusError(error, log.file)
-        for (const job of jobs) job.failed(failure) // EMBEDDED-WRITER-3
+        for (const job of jobs) job.failed(failure)
         return
       }
       for (const [n, job] of jobs.entries()) job.written(placesOf(staged[n] ?? []))

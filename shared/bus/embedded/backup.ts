@@ -1,9 +1,9 @@
 // Copies a log of the embedded bus to a backup, and makes a log of a backup.
-// EMBEDDED-BACKUP-1. A backup is the log at one moment, also while a process writes the log: one read
-//     transaction of SQLite copies it.
-// EMBEDDED-BACKUP-2. A backup is no log. Its own table keeps every process from running it before a
-//     restore has ended the open work.
-// EMBEDDED-BACKUP-3. A restored log gets its name when it is whole, and never replaces another one.
+// A backup is the log at one moment, also while a process writes the log: one read
+// transaction of SQLite copies it.
+// A backup is no log. Its own table keeps every process from running it before a
+// restore has ended the open work.
+// A restored log gets its name when it is whole, and never replaces another one.
 
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

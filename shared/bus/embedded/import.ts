@@ -1,6 +1,6 @@
 // Writes a log from existing records, with their offsets and times: for exported conversations.
-// EMBEDDED-IMPORT-1. The file gets its name when it is whole, and never replaces another file. If
-//     the import fails, nothing is left, no folder either.
+// The file gets its name when it is whole, and never replaces another file. If
+// the import fails, nothing is left, no folder either.
 
 import { linkSync, rmSync } from 'node:fs'
 import type { StoredRecord, TopicSpec } from '../../contract/bus.ts'
@@ -55,7 +55,7 @@ export async function importLog({
   }
 }
 
-/** Keeps EMBEDDED-IMPORT-1: unlike a rename, a link never replaces a file. */
+/** Unlike a rename, a link never replaces a file. */
 export function nameLog(unfinished: string, file: string): void {
   try {
     linkSync(unfinished, file)

@@ -2,7 +2,7 @@
 // further writes, the tick waits for a few more turns. So with many open conversations a transaction
 // and a batch of a reader have more records, which saves a tenth of the CPU time. A conversation
 // alone does not wait.
-// EMBEDDED-TICKS-1. Only turns of the event loop are counted, no time, so a simulation repeats.
+// Only turns of the event loop are counted, no time, so a simulation repeats.
 
 /** The turns that a tick waits at most, each with more waiting writes than the one before. */
 const turnsMax = 12

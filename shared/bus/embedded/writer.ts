@@ -1,13 +1,13 @@
 // The one place that writes records: appends of callers and outputs of steps, many in a transaction.
-// EMBEDDED-WRITER-1. Appends are written in order, and so are steps; each whole, or not at all.
-// EMBEDDED-WRITER-2. A step is written once. A failed write is tried again, and nothing overtakes it.
-//     When the tries are used up, its subscription fails and reads the records again.
-// EMBEDDED-WRITER-3. An append is not tried again: its caller gets the error at once and decides. A
-//     patient append counts as a step.
-// EMBEDDED-WRITER-4. Outputs of a step have places at once, so readers may read ahead of the file.
-//     An append gets its place when no step waits, so no reader has seen one that fails.
-// EMBEDDED-WRITER-5. A commit without outputs waits for the next write, or for a moment. A killed
-//     process reads such records again, which is harmless: they had no outputs.
+// Appends are written in order, and so are steps; each whole, or not at all.
+// A step is written once. A failed write is tried again, and nothing overtakes it.
+// When the tries are used up, its subscription fails and reads the records again.
+// An append is not tried again: its caller gets the error at once and decides. A
+// patient append counts as a step.
+// Outputs of a step have places at once, so readers may read ahead of the file.
+// An append gets its place when no step waits, so no reader has seen one that fails.
+// A commit without outputs waits for the next write, or for a moment. A killed
+// process reads such records again, which is harmless: they had no outputs.
 
 import type { Appended, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
 import { WeirError } from '../../lib/errors.ts'
@@ -96,7 +96,7 @@ export function createWriter(options: WriterOptions): Writer {
     },
 
     flushAppends() {
-      if (!steps.isEmpty()) return // EMBEDDED-WRITER-4; the next try wakes us
+      if (!steps.isEmpty()) return // the next try wakes us
       appends.flush()
       if (appends.isEmpty()) reportDrained()
       else wake()

@@ -1,11 +1,11 @@
 // The keys of conversations, in the table `conversation-keys`. The key of the tenant encrypts each of
 // them there. A deleted key makes the records of its conversation unreadable for everybody.
-// CONVERSATION-KEYS-1. No key replaces another one, so two writers may make keys at once. A writer takes
-//     the oldest fresh one, and a reader finds each by its name.
-// CONVERSATION-KEYS-2. A key stands in the table before the first record that it encrypts. So a name that
-//     the table does not have now is that of a deleted key.
-// CONVERSATION-KEYS-3. No readable key is kept: each batch looks the keys up. So a deleted key is gone
-//     from every process at once.
+// No key replaces another one, so two writers may make keys at once. A writer takes
+// the oldest fresh one, and a reader finds each by its name.
+// A key stands in the table before the first record that it encrypts. So a name that
+// the table does not have now is that of a deleted key.
+// No readable key is kept: each batch looks the keys up. So a deleted key is gone
+// from every process at once.
 
 import { encodeInForce, hasInForce } from '../../codec/codec.ts'
 import { messageOf } from '../../codec/message-of.ts'

@@ -1,10 +1,10 @@
 // A bus whose values are encrypted in the log: the one place that encrypts and decrypts them.
-// ENCRYPTED-BUS-1. The subscription of a stage fails at a record whose key it does not have, so nothing
-//     is lost.
-// ENCRYPTED-BUS-2. A client stops no stage: its message with an unknown key becomes a dead letter.
-// ENCRYPTED-BUS-3. Other readers get a value that they cannot decrypt as it is. Decoding it gives
-//     `codec.encrypted`.
-// ENCRYPTED-BUS-4. Appends keep the order of their calls, although some wait for a key.
+// The subscription of a stage fails at a record whose key it does not have, so nothing
+// is lost.
+// A client stops no stage: its message with an unknown key becomes a dead letter.
+// Other readers get a value that they cannot decrypt as it is. Decoding it gives
+// `codec.encrypted`.
+// Appends keep the order of their calls, although some wait for a key.
 
 import { encryptedByte } from '../../codec/codec.ts'
 import type { Bus, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
@@ -30,7 +30,7 @@ export function encryptedBus(bus: Bus, encryption: Encryption, topicPrefix: stri
     async append(records, options) {
       if (!hasKeys) return bus.append(records, options)
       const sealed = inOrder(() => sealing.sealed(records, { begins: true }))
-      return sealed.then((all) => bus.append(all, options)) // keeps ENCRYPTED-BUS-4
+      return sealed.then((all) => bus.append(all, options))
     },
 
     subscribe: subscribeThrough(bus, (reader, topic) => {

@@ -4,10 +4,10 @@
 // An encrypted value begins with the byte 1, and the id of its schema as in the codec's frame. Then
 // come the length of the key's name, the name, 12 bytes of nonce, the encrypted frame and 16 bytes of
 // tag. Keys of records, ids and types stay readable, because the bus and its readers need them.
-// ENCRYPTION-1. The tag covers the topic and the key of the record too, so a value cannot move to
-//     another place.
-// ENCRYPTION-2. A tenant with deleted keys gets no readable record. A record that a stage
-//     still writes for it is encrypted with a key of this process alone, which is in no file.
+// The tag covers the topic and the key of the record too, so a value cannot move to
+// another place.
+// A tenant with deleted keys gets no readable record. A record that a stage
+// still writes for it is encrypted with a key of this process alone, which is in no file.
 
 import { createCipheriv, createDecipheriv, randomBytes, randomFillSync } from 'node:crypto'
 import { encryptedByte, headerBytes, typeIn } from '../../codec/codec.ts'

@@ -1,9 +1,9 @@
 // Renews the table of the keys of conversations: encrypts each key with the newest key of its tenant, and
 // deletes the keys of conversations that the log no longer has.
-// KEY-RENEWAL-1. A key that stands after its own deletion is deleted again, because no name is used twice.
-//     So a renewal next to `weir forget` brings no key back.
-// KEY-RENEWAL-2. A deleted key encrypts no record of the log, and no writer uses it any more: all keys of
-//     its conversation are older than `freshMs`. A key that another renewal has written meanwhile stays.
+// A key that stands after its own deletion is deleted again, because no name is used twice.
+// So a renewal next to `weir forget` brings no key back.
+// A deleted key encrypts no record of the log, and no writer uses it any more: all keys of
+// its conversation are older than `freshMs`. A key that another renewal has written meanwhile stays.
 
 import { encryptedByte } from '../../codec/codec.ts'
 import type { Bus, StoredRecord } from '../../contract/bus.ts'
@@ -67,7 +67,6 @@ async function append(bus: Pick<Bus, 'append'>, changes: readonly Change[]): Pro
     await bus.append(changes.slice(at, at + appendedAtOnce))
 }
 
-/** Keeps KEY-RENEWAL-1. */
 function changesIn(
   { encryption }: Renewal,
   place: Place,
@@ -102,7 +101,6 @@ async function rowsOf(bus: Renewal['bus'], { topic, partition }: Place): Promise
   return [...rows.values()].filter(({ value }) => value !== null)
 }
 
-/** Keeps KEY-RENEWAL-2. */
 async function goneIn(renewal: Renewal, place: Place): Promise<Row[]> {
   const { bus } = renewal
   const rows = await rowsOf(bus, place)

@@ -1,9 +1,9 @@
 // Encrypts and decrypts batches of records with the keys of their conversations, otherwise with those of
 // their tenants.
-// SEALING-1. Only a message of a client or a front begins a key. So a stage that ends late begins none for
-//     a conversation that was deleted.
-// SEALING-2. The readable form of a conversation's key leaves this folder in no record.
-// SEALING-3. Evidence whose key was deleted still reads, without its content. So its chain stays whole.
+// Only a message of a client or a front begins a key. So a stage that ends late begins none for
+// a conversation that was deleted.
+// The readable form of a conversation's key leaves this folder in no record.
+// Evidence whose key was deleted still reads, without its content. So its chain stays whole.
 
 import { encryptedByte } from '../../codec/codec.ts'
 import type { Bus, HiddenRecords, RecordToAppend } from '../../contract/bus.ts'
@@ -117,7 +117,7 @@ export function createSealing(
     return all
   }
 
-  /** Keeps SEALING-3. The key of the tenant alone encrypts a record that leaves no room for an envelope. */
+  /** The key of the tenant alone encrypts a record that leaves no room for an envelope. */
   function sealedEvidence<One extends RecordToAppend>(
     record: One,
     key: TenantKey,
@@ -145,7 +145,7 @@ export function createSealing(
     record: One,
     { missing, see, includesKeys }: Opening<One>,
   ): One {
-    if (record.topic === keysTopic && !includesKeys) return record // keeps SEALING-2
+    if (record.topic === keysTopic && !includesKeys) return record
     const readable = decrypted(record, missing)
     if (see !== undefined && isHidden(readable)) see(readable, hiddenBy(readable))
     return readable

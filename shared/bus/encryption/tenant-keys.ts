@@ -1,7 +1,7 @@
 // The keys that encrypt the records of tenants, in a file.
-// TENANT-KEYS-1. The first key of a tenant encrypts, and all of them decrypt, so keys can rotate.
-// TENANT-KEYS-2. A tenant whose keys were deleted stays in the file, so a process can tell deleted keys
-//     from missing ones.
+// The first key of a tenant encrypts, and all of them decrypt, so keys can rotate.
+// A tenant whose keys were deleted stays in the file, so a process can tell deleted keys
+// from missing ones.
 
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'

@@ -2,7 +2,7 @@
 // observed records that this process writes. The outputs of a fold have no limit, because they depend only
 // on the log: an input with newer parts proves that their format was in force. The codec writes an output
 // without such parts in a closed format.
-// HELD-BUS-1. Before the first answer of the table, format 1 is in force: an older reader may run.
+// Before the first answer of the table, format 1 is in force: an older reader may run.
 
 import type { Logger } from 'pino'
 import { hold } from '../../codec/codec.ts'

@@ -1,9 +1,9 @@
 // A bus whose readers learn the schemas of newer processes: the one place that looks up an unknown
 // schema. It is below signing, because a signature names the type of its record.
-// LEARNING-BUS-1. The subscription of a stage fails before a record of a known schema that this Weir
-//     cannot read, so nothing is lost.
-// LEARNING-BUS-2. An id that the table does not have after the record was read is no Weir's. Decoding
-//     gives `codec.unknown-schema`.
+// The subscription of a stage fails before a record of a known schema that this Weir
+// cannot read, so nothing is lost.
+// An id that the table does not have after the record was read is no Weir's. Decoding
+// gives `codec.unknown-schema`.
 
 import { decode, familiarity } from '../../codec/codec.ts'
 import type { Bus, StoredRecord } from '../../contract/bus.ts'
@@ -38,7 +38,6 @@ function isUnknown({ value }: StoredRecord): boolean {
   return value !== null && familiarity(value) === 'unknown'
 }
 
-/** Keeps LEARNING-BUS-1. */
 function assertReadable(records: readonly StoredRecord[]): void {
   for (const { topic, partition, offset, value } of records) {
     if (value === null || familiarity(value) !== 'unreadable') continue

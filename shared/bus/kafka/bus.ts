@@ -74,7 +74,7 @@ export type KafkaBusOptions = {
   agents?: string | undefined
   /** As in ClusterOptions. Default: `always`. */
   needOf?: ((topic: string) => TopicNeed) | undefined
-  /** The name of this process in its groups (MEMBERSHIP-5). Absent: that of its place, if it has one. */
+  /** The name of this process in its groups. Absent: that of its place, if it has one. */
   instanceId?: string | undefined
   /** The begin of the files that hold the places of processes. Absent: the process has none. */
   placePath?: string | undefined

@@ -1,10 +1,10 @@
 // How far the brokers' clock is from this machine's. Each acknowledged batch has the append time of
 // its broker, taken between sending and receiving. So each one bounds the difference from both
 // sides, also in a slow request.
-// CLOCK-SKEW-1. The estimate is never later than the brokers' time, at most by the time of a
-//     request. So a tick at an estimated time is not too early for its record.
-// CLOCK-SKEW-2. A measurement during which this machine's clock was set counts for nothing: its
-//     wall time and its monotonic time differ.
+// The estimate is never later than the brokers' time, at most by the time of a
+// request. So a tick at an estimated time is not too early for its record.
+// A measurement during which this machine's clock was set counts for nothing: its
+// wall time and its monotonic time differ.
 
 import type { Logger } from 'pino'
 import type { ClockSkew } from '../../contract/bus.ts'

@@ -1,8 +1,8 @@
 // Records that this process wrote, as its own readers get them: from memory.
-// OWN-RECORDS-1. A cursor gets them when the broker has acknowledged them, and only if it stands right
-//     before them in the same topic. A response with them skips them (fetch-responses.ts).
-// OWN-RECORDS-2. A partition that this process alone writes is not fetched until shortly after the
-//     last write. A gap in the offsets of its writes shows another writer, and it is fetched at once.
+// A cursor gets them when the broker has acknowledged them, and only if it stands right
+// before them in the same topic. A response with them skips them (fetch-responses.ts).
+// A partition that this process alone writes is not fetched until shortly after the
+// last write. A gap in the offsets of its writes shows another writer, and it is fetched at once.
 
 import type { Offset, StoredRecord } from '../../contract/bus.ts'
 import { partitionName } from '../../contract/partition.ts'
@@ -81,7 +81,7 @@ export function createOwnRecords(
   }
 }
 
-/** No request for the cursor earlier (OWN-RECORDS-2). 0: another process wrote the newest records. */
+/** No request for the cursor earlier. 0: another process wrote the newest records. */
 export function ownAloneUntil(
   { written: { ownUntil, othersUntil } }: CursorState,
   now: Milliseconds,

@@ -1,13 +1,13 @@
 // A stage's subscription: a member of its consumer group, a consumer for each assigned partition,
 // and their commits.
-// SUBSCRIPTION-1. A partition is restored when it is assigned, not at its first record: its open
-//     units have deadlines that must tick.
-// SUBSCRIPTION-2. A partition that stays keeps its reader. One that moves is closed as lost at
-//     once, and the group does not wait for that.
-// SUBSCRIPTION-3. Commits are gathered and sent every commitMs, before a join, and at the end:
-//     each stays true.
-// SUBSCRIPTION-4. A damaged partition is not read, and the others go on. Any other failure fails
-//     the subscription: its readers get no more records, and stay until close().
+// A partition is restored when it is assigned, not at its first record: its open
+// units have deadlines that must tick.
+// A partition that stays keeps its reader. One that moves is closed as lost at
+// once, and the group does not wait for that.
+// Commits are gathered and sent every commitMs, before a join, and at the end:
+// each stays true.
+// A damaged partition is not read, and the others go on. Any other failure fails
+// the subscription: its readers get no more records, and stay until close().
 
 import type { Logger } from 'pino'
 import type { RecordToAppend, SubscribeOptions, Subscription } from '../../contract/bus.ts'
@@ -32,7 +32,7 @@ export type SubscriptionTimes = {
 }
 
 export type KafkaSubscriptionOptions = SubscribeOptions & {
-  /** The name of a static member (MEMBERSHIP-5). */
+  /** The name of a static member. */
   instanceId?: string | undefined
   leaves?: boolean | undefined
   agents?: string | undefined

@@ -1,8 +1,8 @@
 // The keys of signed records. Every pair of writer and topic has its own key, derived from one root
 // key. A principal's file has the keys that it signs with, and those that it checks its inbox with.
 // So a principal can sign as itself, and can forge records for its own inbox only.
-// KEYS-1. Key files are readable by this user only (secret-files.ts). Others are refused.
-// KEYS-2. Two generations are valid at a time. Writers sign with the newer one, readers accept both.
+// Key files are readable by this user only (secret-files.ts). Others are refused.
+// Two generations are valid at a time. Writers sign with the newer one, readers accept both.
 
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'

@@ -1,7 +1,7 @@
 // A bus whose records are signed: the one place that signs and checks them. Tables are checked where
 // the bus keeps their copies (`accepts` of the bus), so a forged record hides no genuine one.
-// SIGNED-BUS-1. A subscription gets a record with a wrong signature with the reason (`refused`): the
-//     fold writes its dead letter. A follower does not get it. `read` gives the log as it is.
+// A subscription gets a record with a wrong signature with the reason (`refused`): the
+// fold writes its dead letter. A follower does not get it. `read` gives the log as it is.
 
 import type { Logger } from 'pino'
 import type { Bus, StoredRecord, SubscribeOptions } from '../../contract/bus.ts'

@@ -1,9 +1,9 @@
 // Signs records and checks them. The signature is `WRITER KEY-ID HMAC`, with an HMAC-SHA-256 in
 // base64 over writer, topic, partition, id, key and value.
-// SIGNING-1. A reader accepts only a writer that the topology allows for the record's type in this
-//     topic. A derived record's signer is the stage in its id.
-// SIGNING-2. A process checks the topics for which it has keys. It signs every record that it
-//     writes, or it does not write it.
+// A reader accepts only a writer that the topology allows for the record's type in this
+// topic. A derived record's signer is the stage in its id.
+// A process checks the topics for which it has keys. It signs every record that it
+// writes, or it does not write it.
 
 import { createHmac, type KeyObject } from 'node:crypto'
 import { typeIn } from '../../codec/codec.ts'
@@ -86,7 +86,6 @@ export function createSigning({ writes, reads }: RecordKeys, topicPrefix: string
 
 const none: ReadonlyMap<string, readonly RecordKey[]> = new Map()
 
-/** Keeps SIGNING-1. */
 function maySign(topic: string, { value, id }: RecordToAppend, writer: string): boolean {
   const type = value === null ? 'tombstone' : typeIn(value)
   if (type === undefined || !signersOf(topic, type as MessageType).includes(writer)) return false

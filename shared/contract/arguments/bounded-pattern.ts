@@ -1,8 +1,8 @@
 // The patterns of a schema, matched by RE2 within bounds.
-// BOUNDED-PATTERN-1. RE2 matches in time linear in the text. A pattern that RE2 does not support
-//     (lookaround, back-references) makes its schema unusable.
-// BOUNDED-PATTERN-2. RE2 writes counted repetitions out, so the size of all patterns of one schema is
-//     bounded before RE2 reads them. Equal patterns count once.
+// RE2 matches in time linear in the text. A pattern that RE2 does not support
+// (lookaround, back-references) makes its schema unusable.
+// RE2 writes counted repetitions out, so the size of all patterns of one schema is
+// bounded before RE2 reads them. Equal patterns count once.
 
 import { RE2JS } from 're2js'
 import { limits } from '../limits.ts'
@@ -20,7 +20,7 @@ export function boundedPatterns(onTest: (work: number) => void = () => {}): Boun
   const patterns = new Map<string, BoundedPattern>()
 
   /**
-   * Keeps BOUNDED-PATTERN-1 and 2. Throws the fault of the pattern. Its test throws on a text that is too
+   * Throws the fault of the pattern. Its test throws on a text that is too
    * long: `false` would pass the text under a `not`.
    */
   function bounded(pattern: string): BoundedPattern {

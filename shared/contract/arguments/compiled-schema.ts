@@ -2,14 +2,14 @@
 // usable (R6) and bounds the work of judging (R7). Unknown keywords and formats are allowed,
 // because schemas of MCP tools are full of them. An invalid use of a known one makes a schema
 // unusable.
-// COMPILED-SCHEMA-1. The result is a pure function of the schema's text. The cache changes only the
-//     time. Each schema has its own Ajv, because an instance remembers every $id and $anchor.
-// COMPILED-SCHEMA-2. A schema is judged by its own document. Nothing is loaded, and a reference
-//     that leads out of the document makes the schema unusable.
-// COMPILED-SCHEMA-3. Arguments are judged unchanged: no coercion, no defaults, no removal.
-//     Inherited members do not count as present.
-// COMPILED-SCHEMA-4. Followed references and tests of patterns are counted (schema-steps.ts). Arguments
-//     that take too many are not judged, and the call does not run.
+// The result is a pure function of the schema's text. The cache changes only the
+// time. Each schema has its own Ajv, because an instance remembers every $id and $anchor.
+// A schema is judged by its own document. Nothing is loaded, and a reference
+// that leads out of the document makes the schema unusable.
+// Arguments are judged unchanged: no coercion, no defaults, no removal.
+// Inherited members do not count as present.
+// Followed references and tests of patterns are counted (schema-steps.ts). Arguments
+// that take too many are not judged, and the call does not run.
 
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -38,7 +38,7 @@ export type CompiledSchema = UsableSchema | { kind: 'unusable'; reason: string }
 
 /**
  * text-too-long: a pattern would have to match it. unjudged: Ajv gave up, on a schema that refers
- * only to itself, or on one that takes too many steps (COMPILED-SCHEMA-4).
+ * only to itself, or on one that takes too many steps.
  */
 export type Judgement =
   | { kind: 'valid' }
@@ -46,7 +46,7 @@ export type Judgement =
   | { kind: 'text-too-long' }
   | { kind: 'unjudged'; reason: string }
 
-/** By text (COMPILED-SCHEMA-1). */
+/** By text. */
 const cache = newest(limits.compiledSchemasMax, shareOf)
 let last: { text: string; schema: CompiledSchema } | undefined
 

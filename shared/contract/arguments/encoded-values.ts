@@ -1,10 +1,10 @@
 // Decodes arguments that a model encoded once too often: a JSON string where the tool's schema wants
 // an array or an object.
 //
-// ENCODED-VALUES-1. A string is decoded only where the schema refuses every string, so nothing that
-//     may be meant as a text changes.
-// ENCODED-VALUES-2. All or nothing, once and strictly. The result must pass the schema, and
-//     nothing inside it is decoded again.
+// A string is decoded only where the schema refuses every string, so nothing that
+// may be meant as a text changes.
+// All or nothing, once and strictly. The result must pass the schema, and
+// nothing inside it is decoded again.
 
 import { jsonFault } from '../../lib/json/json-fault.ts'
 import { scalarsIn } from '../../lib/json/places.ts'

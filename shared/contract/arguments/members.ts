@@ -1,11 +1,11 @@
 // Finds faults of a JSON text that JSON.parse hides: names that a reader may merge or cut, and
 // nesting without a bound.
 //
-// MEMBERS-1. JSON.parse keeps the last of two members with the same name. RFC 8259 does not define
-//     which one counts, so the validator could judge one value and the tool read the other.
-// MEMBERS-2. Go, Jackson and .NET match names in any case, and Swift compares them canonically. Two
-//     names that one of them merges are a fault. No reader merges compatible forms (m², m2).
-// MEMBERS-3. Readers in C end a name at U+0000.
+// JSON.parse keeps the last of two members with the same name. RFC 8259 does not define
+// which one counts, so the validator could judge one value and the tool read the other.
+// Go, Jackson and .NET match names in any case, and Swift compares them canonically. Two
+// names that one of them merges are a fault. No reader merges compatible forms (m², m2).
+// Readers in C end a name at U+0000.
 
 import { closingQuote, nextMark, spaceEnd, stringValue, unit } from '../../lib/json/tokens.ts'
 import { quoted } from './name-text.ts'
@@ -80,7 +80,7 @@ function nameFault(name: string, names: Map<string, string> | undefined): Member
 }
 
 /**
- * One text for all names that some reader merges (MEMBERS-2). Lower case and then upper case folds
+ * One text for all names that some reader merges. Lower case and then upper case folds
  * all of K and U+212A, s and U+017F, the three sigmas, ß and SS.
  */
 export function mergedForm(name: string): string {

@@ -1,8 +1,8 @@
 // The hashes of evidence in `audit`. Pure.
-// AUDIT-LINK-1. The hash of a record covers its link and all fields but the content. The link has the
-//     hash of the content, so erased content breaks no chain.
-// AUDIT-LINK-2. The fields are listed here. A field of a later version joins the hash only where it is
-//     not its default, so hashes of older records stay.
+// The hash of a record covers its link and all fields but the content. The link has the
+// hash of the content, so erased content breaks no chain.
+// The fields are listed here. A field of a later version joins the hash only where it is
+// not its default, so hashes of older records stay.
 
 import { hash } from 'node:crypto'
 import type { AuditChanged, AuditDecided, AuditFollowed, AuditLink, Message } from '../messages.ts'

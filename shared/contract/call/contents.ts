@@ -3,8 +3,8 @@
 // Owns: the accepted media types, their recognition, the pieces, the text that describes a content.
 // Does not own: the form in which a provider gets them (shared/wire/request/contents.ts).
 //
-// CONTENTS-1. The media type is that of the first bytes, never that of a name or of a claim.
-// CONTENTS-2. Nobody renders a content. People and logs get its type, its size and its hash.
+// The media type is that of the first bytes, never that of a name or of a claim.
+// Nobody renders a content. People and logs get its type, its size and its hash.
 
 import { hash } from 'node:crypto'
 import { limits } from '../limits.ts'

@@ -1,10 +1,10 @@
 // A question of a running tool to a person: its form in records, the fields that a person sees, and
 // the check of the values. A server writes the message and the schema, and nothing in them is
 // trusted.
-// INPUT-QUESTION-1. Values count only if they are JSON and fit the requested schema. They have no
-//     other fields, and defaults of the schema fill absent ones.
-// INPUT-QUESTION-2. A page is shown by its address only. Weir never opens it, and no value of it
-//     reaches Weir.
+// Values count only if they are JSON and fit the requested schema. They have no
+// other fields, and defaults of the schema fill absent ones.
+// A page is shown by its address only. Weir never opens it, and no value of it
+// reaches Weir.
 
 import { boundedJson } from '../../lib/json/bounded-json.ts'
 import { inexactNumbersIn } from '../../lib/json/exact-number.ts'

@@ -2,10 +2,10 @@
 // verdicts on the round's calls. The default export of a guard file is a guard, or a function from
 // options to one. shared/runtime/guards/ runs it, `weir guard run` starts it. An external guard may
 // call another service instead, and keeps no memory.
-// CONTRACT-GUARD-1. A guard sees only undecided calls, of tools that it is registered for. It
-//     cannot change a call.
-// CONTRACT-GUARD-2. Its answer names exactly these calls. Any other answer is unusable, and an
-//     enforcing guard's calls are denied (R6): a mixed-up answer may pass the wrong call.
+// A guard sees only undecided calls, of tools that it is registered for. It
+// cannot change a call.
+// Its answer names exactly these calls. Any other answer is unusable, and an
+// enforcing guard's calls are denied (R6): a mixed-up answer may pass the wrong call.
 
 import type { Milliseconds } from '../../lib/clock.ts'
 import type { CallId, RoundId } from '../ids.ts'

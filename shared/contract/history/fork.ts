@@ -1,8 +1,8 @@
 // A fork: a conversation whose history begins with turns of others, which are shared and not copied.
 // Its record in the history names these origins.
-// FORK-1. A fork has the tenant and the partition of its origins. So one gateway has the whole
-//     history, and turns, which are offsets of one inbox, have one order over all of them.
-// FORK-2. A reader has the whole beginning or none: each origin names the number of its entries.
+// A fork has the tenant and the partition of its origins. So one gateway has the whole
+// history, and turns, which are offsets of one inbox, have one order over all of them.
+// A reader has the whole beginning or none: each origin names the number of its entries.
 
 import { WeirError } from '../../lib/errors.ts'
 import { type ConversationId, conversationIdFault } from '../ids.ts'
@@ -38,7 +38,7 @@ export function conversationOfTurn(
   return origins.find((origin) => turn <= origin.turn)?.conversation ?? fork
 }
 
-/** The entries of an origin that belong to a fork. Throws `history.missing` (FORK-2). */
+/** The entries of an origin that belong to a fork. Throws `history.missing`. */
 export function sharedEntries<Entry extends { turn: number }>(
   { conversation, turn, entries }: Origin,
   all: readonly Entry[],

@@ -1,8 +1,8 @@
 // The path of a history: the turns that a message follows. A message may follow an earlier turn than
 // the newest one. The turns between stay in the log, and leave the history of that message and of
 // those after it.
-// HISTORY-PATH-1. It depends on the entries alone, so each reader finds the same path. A turn that
-//     does not exist is a place between turns.
+// It depends on the entries alone, so each reader finds the same path. A turn that
+// does not exist is a place between turns.
 
 import type { HistoryPlace } from '../performer.ts'
 

@@ -1,6 +1,6 @@
 // The named classes of values for redaction. No library: the libraries that find such values in a text
 // use backtracking expressions, and a release that finds others would change the outputs of a replay.
-// VALUE-CLASSES-1. A class finds the same values in all versions of Weir. Better rules get a new name.
+// A class finds the same values in all versions of Weir. Better rules get a new name.
 
 import { linearPattern, type ValuePattern } from './value-pattern.ts'
 

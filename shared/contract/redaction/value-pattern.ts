@@ -1,6 +1,6 @@
 // Patterns of values in a text, for redaction.
-// VALUE-PATTERN-1. A linear pattern is one of RE2, and is searched in windows. So the time of any
-//     pattern is at most the length of the text times the window.
+// A linear pattern is one of RE2, and is searched in windows. So the time of any
+// pattern is at most the length of the text times the window.
 
 import { RE2JS } from 're2js'
 

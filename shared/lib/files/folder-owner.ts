@@ -1,10 +1,10 @@
 // Whether a data folder belongs to this user. A folder that was only found, such as the `.weir` of a
 // checkout, may hold queued messages, policies and approvals of somebody else.
-// FOLDER-OWNER-1. A folder is this user's if its mark fits the secret of the user's state folder. A copy
-//     of a mark fits too, so a folder that the user gave away is trusted when it comes back.
-// FOLDER-OWNER-2. A folder without a fitting mark is trusted if a person named it, or if it is empty. The
-//     mark is in the folder before its first file, so a start that was killed leaves a marked folder.
-// FOLDER-OWNER-3. Without a state folder no mark can be made or judged. Then all folders are trusted.
+// A folder is this user's if its mark fits the secret of the user's state folder. A copy
+// of a mark fits too, so a folder that the user gave away is trusted when it comes back.
+// A folder without a fitting mark is trusted if a person named it, or if it is empty. The
+// mark is in the folder before its first file, so a start that was killed leaves a marked folder.
+// Without a state folder no mark can be made or judged. Then all folders are trusted.
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -47,7 +47,7 @@ export function refuseForeign(dataFolder: string): void {
 
 /**
  * Whether a file in the folder may be used as this user's own, for a caller that can do without the file.
- * Stricter than FOLDER-OWNER-3: without a state folder, a person must have named the folder.
+ * Stricter than for other folders: without a state folder, a person must have named the folder.
  */
 export function isOwnFolder(dataFolder: string): boolean {
   const secret = ownSecret()

@@ -1,6 +1,6 @@
 // Access rights of files that hold conversations: only the user of the process.
-// PRIVATE-FILES-1. A file of another user is never changed, nor the target of a link. A folder with
-//     other files in it is reported, and not closed to its other users.
+// A file of another user is never changed, nor the target of a link. A folder with
+// other files in it is reported, and not closed to its other users.
 
 import {
   chmodSync,

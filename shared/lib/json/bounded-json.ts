@@ -1,6 +1,6 @@
 // Parses JSON of others: a text of a few million brackets blocks a process for seconds, and its value
 // needs a hundred times its memory.
-// BOUNDED-JSON-1. A text that nests too deeply is never parsed. It counts as a text that is not JSON.
+// A text that nests too deeply is never parsed. It counts as a text that is not JSON.
 
 import { jsonIn } from './json-object.ts'
 import { closingQuote, unit } from './tokens.ts'

@@ -1,10 +1,10 @@
 // Whether all readers of a JSON number get the same value. Some read doubles, others decimals or
 // 64-bit integers: 100.00000000000000001 is 100 for the first and more for the others.
 //
-// EXACT-NUMBER-1. An integer passes if the double has exactly its value. A fraction passes if it is
-//     the shortest decimal of its double: 0.1 does, though no double is one tenth.
-// EXACT-NUMBER-2. So each double has one decimal that passes, and decimals order like their doubles.
-//     A bound that one reader sees kept is kept for every reader.
+// An integer passes if the double has exactly its value. A fraction passes if it is
+// the shortest decimal of its double: 0.1 does, though no double is one tenth.
+// So each double has one decimal that passes, and decimals order like their doubles.
+// A bound that one reader sees kept is kept for every reader.
 
 import { type Place, scalarsIn } from './places.ts'
 

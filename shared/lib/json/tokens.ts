@@ -1,9 +1,9 @@
 // The tokens of JSON (RFC 8259): where each one ends, and where a text stops being JSON. The only
 // file that knows strings, escapes and blanks.
-// TOKEN-1. Functions return positions in UTF-16 units and build no values. Callers slice the text.
-// TOKEN-2. `scalarEnd` and `stringEnd` accept JSON only, exact to the character. The others trust
-//     the text: callers run them on checked JSON, or on pieces that cannot be checked.
-// TOKEN-3. All are linear and none recurses: ten thousand backslashes must not overflow a stack.
+// Functions return positions in UTF-16 units and build no values. Callers slice the text.
+// `scalarEnd` and `stringEnd` accept JSON only, exact to the character. The others trust
+// the text: callers run them on checked JSON, or on pieces that cannot be checked.
+// All are linear and none recurses: ten thousand backslashes must not overflow a stack.
 
 /**
  * `at` is a position in UTF-16 units. `unfinished`: the text ends inside its token, and more text

@@ -1,10 +1,10 @@
 // Hides known secrets in a text: as they are, and in the encodings in which servers and programs
 // repeat them. The values are known, so nothing is guessed.
-// SECRET-MASK-1. No part of a longer secret stays when a shorter one is its part.
-// SECRET-MASK-2. A short value counts only where no letter or digit is beside it, or with an escape
-//     in it. A value such as `prod` stays readable in "production".
-// SECRET-MASK-3. Escapes are undone one by one, so a value is found whichever of its characters are
-//     escaped.
+// No part of a longer secret stays when a shorter one is its part.
+// A short value counts only where no letter or digit is beside it, or with an escape
+// in it. A value such as `prod` stays readable in "production".
+// Escapes are undone one by one, so a value is found whichever of its characters are
+// escaped.
 
 import { decodedPart } from '../text/decoded-part.ts'
 

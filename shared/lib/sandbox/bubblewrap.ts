@@ -1,7 +1,7 @@
 // The command line of bubblewrap for a sandbox.
-// BUBBLEWRAP-1. The program has no capabilities, also as root, so it cannot undo a mount. It gets no
-//     new privileges, and dies with bubblewrap, which dies with its parent.
-// BUBBLEWRAP-2. Each folder that the program may fill has a bound: its memory would be ours.
+// The program has no capabilities, also as root, so it cannot undo a mount. It gets no
+// new privileges, and dies with bubblewrap, which dies with its parent.
+// Each folder that the program may fill has a bound: its memory would be ours.
 
 import { type Confinement, type Mount, proxySocketInside } from './confinement.ts'
 import { filterDescriptor } from './launcher.ts'

@@ -1,7 +1,7 @@
 // The open files that the program before us left to us without close-on-exec. Each program that we
 // start would get them too, and an open folder leads out of a sandbox.
-// INHERITED-1. At every start of a tool or guard, /dev/null takes their places in the new program.
-// INHERITED-2. A sandbox is refused if a descriptor is too high to take its place.
+// At every start of a tool or guard, /dev/null takes their places in the new program.
+// A sandbox is refused if a descriptor is too high to take its place.
 
 import { openSync, readdirSync, readFileSync } from 'node:fs'
 import { WeirError } from '../errors.ts'
@@ -14,7 +14,7 @@ type Place = 'pipe' | 'ipc' | 'ignore' | number
 
 let nothing: number | undefined
 
-/** `stdio`: of the new program. Keeps INHERITED-1. */
+/** `stdio`: of the new program. */
 export function withoutInherited(stdio: readonly Place[]): Place[] {
   const places = [...stdio]
   for (const descriptor of inheritedDescriptors()) {
@@ -28,7 +28,7 @@ export function withoutInherited(stdio: readonly Place[]): Place[] {
   return places
 }
 
-/** Throws `sandbox.refused`. Keeps INHERITED-2. */
+/** Throws `sandbox.refused`. */
 export function checkInherited(): void {
   const high = inheritedDescriptors().find((descriptor) => descriptor > inheritedMax)
   if (high === undefined) return

@@ -1,6 +1,6 @@
 // Starts a program in a sandbox: turns a confinement into an argv. For tools, and for any other
 // program that Weir does not trust.
-// SANDBOX-1. Without bubblewrap nothing starts: no program ever runs outside of its sandbox instead.
+// Without bubblewrap nothing starts: no program ever runs outside of its sandbox instead.
 
 import { WeirError } from '../errors.ts'
 import { type Found, sandboxBackend } from './backend.ts'

@@ -1,8 +1,8 @@
 // The shell that starts the program of a sandbox: it joins a cgroup and hands over the filter of system
 // calls, before it becomes the program.
-// LAUNCHER-1. After any failure the program does not start.
-// LAUNCHER-2. No file holds the filter: a process that is killed leaves none behind, and no other user
-//     can change it.
+// After any failure the program does not start.
+// No file holds the filter: a process that is killed leaves none behind, and no other user
+// can change it.
 
 import { seccompFilter } from './seccomp.ts'
 
@@ -19,7 +19,7 @@ export function launched(argv: Argv, group: string | undefined): Argv {
   const filter = seccompFilter()
   if (group === undefined && filter === undefined) return argv
   const lines = [
-    'set -e', // keeps LAUNCHER-1
+    'set -e',
     ...(group === undefined ? [] : ['echo $$ > "$0"']),
     ...(filter === undefined ? [] : [...filterLines, 'shift']),
     'exec "$@"',

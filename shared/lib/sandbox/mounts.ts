@@ -1,14 +1,14 @@
 // The mounts of a sandbox, in the order in which to make them: a path after the folders around it.
-// SANDBOX-MOUNTS-1. A protected path (own-paths.ts) that a visible folder contains stays hidden or
-//     read-only, unless the confinement lists exactly that path.
-// SANDBOX-MOUNTS-2. The program's files are read-only also in a writable folder. Folders between
-//     them and that folder are mounts too, because a mount cannot be renamed.
-// SANDBOX-MOUNTS-3. No listed path lies in a folder that any declared sandbox may write, or leads through
-//     a link there. A program can put a link there before bubblewrap opens the path.
-// SANDBOX-MOUNTS-4. A folder that holds an agent file is never writable: a file that a program adds
-//     there could run outside, as a package, a Makefile or another agent file.
-// SANDBOX-MOUNTS-5. The folder of a tool's program is writable only if the confinement lists it: the
-//     program could load a file that an earlier call added.
+// A protected path (own-paths.ts) that a visible folder contains stays hidden or
+// read-only, unless the confinement lists exactly that path.
+// The program's files are read-only also in a writable folder. Folders between
+// them and that folder are mounts too, because a mount cannot be renamed.
+// No listed path lies in a folder that any declared sandbox may write, or leads through
+// a link there. A program can put a link there before bubblewrap opens the path.
+// A folder that holds an agent file is never writable: a file that a program adds
+// there could run outside, as a package, a Makefile or another agent file.
+// The folder of a tool's program is writable only if the confinement lists it: the
+// program could load a file that an earlier call added.
 
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -36,7 +36,7 @@ type Plan = {
   system: readonly Mount[]
 }
 
-/** Folders that a sandbox may write, or was allowed to write (keeps SANDBOX-MOUNTS-3). */
+/** Folders that a sandbox may write, or was allowed to write. */
 const everWritable = new Set<string>()
 
 /**
@@ -80,7 +80,7 @@ export function mountPlan(confinement: Confinement): MountPlan {
   return { mounts: ordered(plan), cwd }
 }
 
-/** Keeps SANDBOX-MOUNTS-4 and SANDBOX-MOUNTS-5. Returns the real path. */
+/** Returns the real path. */
 function addCwd(plan: Plan, path: string): string {
   const { real } = following(path)
   const isRead = plan.access.has(real) || isReadOnly(real)
@@ -92,7 +92,7 @@ function isReadOnly(real: string): boolean {
   return isProgramFolder(real) || agentFileIn(real) !== undefined
 }
 
-/** Keeps SANDBOX-MOUNTS-4. Returns the real path. */
+/** Returns the real path. */
 function addWritable(plan: Plan, path: string): string {
   const real = add(plan, path, 'write')
   const file = agentFileIn(real)
@@ -131,7 +131,7 @@ function refuseWrittenLinks({ links }: Plan): void {
   }
 }
 
-/** Keeps SANDBOX-MOUNTS-3. A path that the same sandbox may write anyway needs no mount. */
+/** A path that the same sandbox may write anyway needs no mount. */
 function refuseMovable(plan: Plan, paths: readonly string[]): void {
   for (const path of paths) {
     const folder = writableAround(path)
@@ -188,7 +188,7 @@ function nearest({ access }: Plan, path: string): Access | undefined {
   }
 }
 
-/** Keeps SANDBOX-MOUNTS-2 for the folders around a mount. */
+/** Holds the folders around a mount. */
 function pin(plan: Plan): void {
   for (const path of [...plan.access.keys()])
     for (

@@ -1,7 +1,7 @@
 // A bound on the processes of each sandbox of a root user. The kernel does not apply
 // `prlimit --nproc` to root, and a fork bomb grows faster than anybody can look at it.
-// PROCESS-CAP-1. No two sandboxes share a cgroup, so one that is full keeps no other from
-//     starting.
+// No two sandboxes share a cgroup, so one that is full keeps no other from
+// starting.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

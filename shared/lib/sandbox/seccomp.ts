@@ -1,12 +1,12 @@
 // The filter of system calls in a sandbox of bubblewrap: a program of classic BPF (seccomp(2)). It
 // closes the parts of the kernel that no namespace separates.
-// SECCOMP-1. No program reaches the keyrings of its user, or opens a socket of AF_VSOCK. io_uring is
-//     closed too: it opens sockets past the filter.
-// SECCOMP-2. A call of another architecture, whose numbers differ, kills the process.
-// SECCOMP-3. No program sets the bits setuid and setgid: such a file would outlive the sandbox. openat2
-//     is missing, because no filter can read the mode in its struct. Programs then use openat.
-// SECCOMP-4. No program traces another process or takes its memory or descriptors: process 1 is one.
-//     userfaultfd and bpf are closed, because they are tools of attacks on the kernel.
+// No program reaches the keyrings of its user, or opens a socket of AF_VSOCK. io_uring is
+// closed too: it opens sockets past the filter.
+// A call of another architecture, whose numbers differ, kills the process.
+// No program sets the bits setuid and setgid: such a file would outlive the sandbox. openat2
+// is missing, because no filter can read the mode in its struct. Programs then use openat.
+// No program traces another process or takes its memory or descriptors: process 1 is one.
+// userfaultfd and bpf are closed, because they are tools of attacks on the kernel.
 
 /** A call with the mode of a file, and the positions of its arguments. */
 type ModeCall = { call: number; mode: number; flags?: number }
@@ -101,7 +101,7 @@ export function seccompFilter(machine: string = process.arch): Buffer | undefine
   return Buffer.concat(program.map(bytesOf))
 }
 
-/** Keeps SECCOMP-3. Each path ends here, because the call's number is no longer loaded. */
+/** Each path ends here, because the call's number is no longer loaded. */
 function withoutOwnersRights({ call, mode, flags }: ModeCall): Instruction[] {
   const looked: Instruction[] = [
     [load, argumentAt(mode)],

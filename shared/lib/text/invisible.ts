@@ -1,6 +1,6 @@
 // The one table of characters that a person does not see, as classes for regular expressions with the
 // flag `u`. Names, terminals, masks of values and texts for a model choose from these classes.
-// INVISIBLE-1. Each class stands in brackets: `new RegExp(`[${formats}]`, 'u')`.
+// Each class stands in brackets: `new RegExp(`[${formats}]`, 'u')`.
 
 /** Without a shape, from Unicode's own list: formats, joiners, selectors, fillers, tags. */
 export const formats = '\\p{Cf}\\p{Default_Ignorable_Code_Point}'

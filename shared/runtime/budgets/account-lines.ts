@@ -1,11 +1,11 @@
-// The lines of providers' accounts, as one process sees them: it reserves a slot, waits for the start that
-// all processes compute, and reports the end.
-// Reads: budgets. Writes: slot-reserved and slot-settled to budgets.
-// ACCOUNT-LINES-1. Without limits, and without a refusal of the provider, nothing is written and nothing
-//     waits.
-// ACCOUNT-LINES-2. A line without a request and without a pace leaves memory, also if no record of its
-//     account follows. Another record of the partition is enough.
-// ACCOUNT-LINES-3. A line that cannot be read holds no request: a limit is the provider's own to enforce.
+// The lines of providers' accounts, as one process sees them: it reserves a slot, and waits for the start
+// that all processes compute. While the request runs it renews the slot, and then it reports the end.
+// Reads: budgets. Writes: slot-reserved, slot-renewed and slot-settled to budgets.
+// Without limits, and without a refusal of the provider, nothing is written and nothing
+// waits.
+// A line without a request and without a pace leaves memory, also if no record of its
+// account follows. Another record of the partition is enough.
+// A line that cannot be read holds no request: a limit is the provider's own to enforce.
 
 import { createHash } from 'node:crypto'
 import { hasInForce } from '../../codec/codec.ts'
@@ -14,16 +14,19 @@ import type { ModelLimits, SlotReserved, SlotSettled } from '../../contract/mess
 import type { Milliseconds } from '../../lib/clock.ts'
 import {
   type BudgetContext,
+  type BudgetRecord,
   budgetRecord,
   type Membership,
   partitionFollowers,
 } from './budget-followers.ts'
 import {
   applyToLine,
+  attemptInLine,
   emptyLine,
   hasLimits,
   isIdle,
   isUnderPressure,
+  type LineRecord,
   type LineWait,
   noModelLimits,
   plannedStarts,
@@ -34,9 +37,13 @@ import {
 /** `key`: of the provider's account. `server`: the origin of its address. */
 export type ProviderAccount = { server: string; key: string; model: string }
 
-/** `limits` undefined: those that the provider shows only. */
+/**
+ * `request`: all attempts of a round have this name. Absent: nobody tries again. `limits` undefined: those
+ * that the provider shows only.
+ */
 export type SlotRequest = Pick<SlotReserved, 'tenant' | 'share' | 'attempt' | 'expiresAt'> & {
   account: ProviderAccount
+  request?: string
   limits?: ModelLimits | undefined
 }
 
@@ -75,8 +82,7 @@ export const unknownEnd: SlotEnd = { tokens: null, refusedBy: null, waitMs: 0 }
 type Lines = { byAccount: Map<string, RequestLine>; sweptSize: number }
 
 /** `behindMs`: how far the log's time is behind this clock, at most. Undefined: not read yet. */
-type Waiter = {
-  attempt: string
+type Waiter = Pick<SlotReserved, 'attempt' | 'request'> & {
   behindMs: Milliseconds | undefined
   start: (how: 'start' | 'full') => void
   onWait: (wait: () => SlotWait) => void
@@ -104,7 +110,7 @@ export function createAccountLines(): AccountLines {
       const changed = new Set<string>()
       for (const record of records) {
         const message = budgetRecord(record, context.log)
-        if (message?.type !== 'slot-reserved' && message?.type !== 'slot-settled') continue
+        if (message === undefined || !isOfLine(message)) continue
         applyToLines(lines, message, record.time)
         const waiter = waiters.get(message.account)?.get(message.attempt)
         if (waiter !== undefined) waiter.behindMs ??= context.clock.now() - record.time
@@ -130,12 +136,16 @@ export function createAccountLines(): AccountLines {
     const order = [...starts.keys()]
     let nextMs = looksMs
     for (const waiter of own.values()) {
-      const { attempt, behindMs } = waiter
+      const { behindMs } = waiter
       if (behindMs === undefined) continue
+      const attempt = attemptInLine(line, waiter)
+      if (attempt === undefined) {
+        waiter.start('full')
+        continue
+      }
       const at = starts.get(attempt) ?? line.running.get(attempt)?.at
-      if (at === undefined) {
-        if (!line.waiting.has(attempt)) waiter.start('full')
-      } else if (at + behindMs <= now) waiter.start('start')
+      if (at === undefined) continue // it expires first
+      if (at + behindMs <= now) waiter.start('start')
       else {
         const waitMs = at + behindMs - now
         nextMs = Math.min(nextMs, waitMs)
@@ -155,39 +165,26 @@ export function createAccountLines(): AccountLines {
       )
   }
 
-  function slotOf(
-    context: BudgetContext,
-    own: Pick<SlotSettled, 'account' | 'attempt'>,
-    isReserved: boolean,
-  ): Slot {
-    let isSettled = false
-    return {
-      async settle(end) {
-        if (isSettled) return
-        isSettled = true
-        if (isReserved || end.refusedBy !== null || end.waitMs > 0)
-          await settle(context, { type: 'slot-settled', ...own, ...end })
-      },
-    }
-  }
-
   async function inLine(
     context: BudgetContext,
-    { account, limits: given = noModelLimits, ...request }: SlotRequest,
+    { account, request: round, limits: given = noModelLimits, ...reserved }: SlotRequest,
     { stop, onWait }: Parameters<AccountLines['slot']>[2],
   ): Promise<Slot | undefined> {
-    const { attempt } = request
-    const id = accountId(account, await context.budgets.salt())
+    const { attempt } = reserved
+    const salt = await context.budgets.salt()
+    const { server, key, model } = account
+    const id = saltedHash(salt, server, key, model)
+    const request = round === undefined ? '' : saltedHash(salt, round)
     const { state } = followers.follow(context, await context.budgets.partitionOf(id))
     const line = state.byAccount.get(id)
     const isHeld = line !== undefined && isUnderPressure(line, context.clock.now())
     const own = { account: id, attempt }
     if (!hasLimits(given) && !isHeld) return slotOf(context, own, false)
 
-    const slot = slotOf(context, own, true)
     const started = Promise.withResolvers<'start' | 'full' | undefined>()
     const waiter: Waiter = {
       attempt,
+      request,
       behindMs: undefined,
       start: started.resolve,
       onWait: once((wait) => onWait(wait())),
@@ -198,15 +195,21 @@ export function createAccountLines(): AccountLines {
     stop.addEventListener('abort', leave, { once: true })
     let cancel = () => {}
     try {
-      await context.budgets.append(id, { type: 'slot-reserved', ...own, ...request, limits: given })
+      await context.budgets.append(id, {
+        type: 'slot-reserved',
+        ...own,
+        ...reserved,
+        request,
+        limits: given,
+      })
       cancel = context.clock.after(limits.budgetReadMs, () => {
-        if (waiter.behindMs === undefined) started.resolve('start') // keeps ACCOUNT-LINES-3
+        if (waiter.behindMs === undefined) started.resolve('start')
       })
       if (stop.aborted) leave()
       const how = await started.promise
-      if (how === 'start') return slot
+      if (how === 'start') return slotOf(context, own, true)
       if (how === 'full') return refusedSlot
-      await slot.settle(unknownEnd)
+      await append(context, { type: 'slot-settled', ...own, ...unknownEnd })
       return undefined
     } finally {
       cancel()
@@ -234,7 +237,38 @@ export function createAccountLines(): AccountLines {
   }
 }
 
-function applyToLines(lines: Lines, record: SlotReserved | SlotSettled, time: Milliseconds): void {
+function slotOf(
+  context: BudgetContext,
+  own: Pick<SlotSettled, 'account' | 'attempt'>,
+  isReserved: boolean,
+): Slot {
+  let isSettled = false
+  let cancelRenewal = () => {}
+  /** From the start of the request on. */
+  function renewLater(): void {
+    cancelRenewal = context.clock.after(limits.slotRenewMs, () => {
+      void append(context, { type: 'slot-renewed', ...own })
+      renewLater()
+    })
+  }
+  if (isReserved) renewLater()
+  return {
+    async settle(end) {
+      if (isSettled) return
+      isSettled = true
+      cancelRenewal()
+      if (isReserved || end.refusedBy !== null || end.waitMs > 0)
+        await append(context, { type: 'slot-settled', ...own, ...end })
+    },
+  }
+}
+
+function isOfLine(message: BudgetRecord): message is LineRecord {
+  const { type } = message
+  return type === 'slot-reserved' || type === 'slot-renewed' || type === 'slot-settled'
+}
+
+function applyToLines(lines: Lines, record: LineRecord, time: Milliseconds): void {
   const { byAccount, sweptSize } = lines
   const line = byAccount.get(record.account) ?? emptyLine()
   applyToLine(line, record, time)
@@ -242,14 +276,14 @@ function applyToLines(lines: Lines, record: SlotReserved | SlotSettled, time: Mi
   else byAccount.set(record.account, line)
   if (byAccount.size <= 2 * sweptSize + sweepsFrom) return
   for (const [account, other] of byAccount) if (isIdle(other, time)) byAccount.delete(account)
-  lines.sweptSize = byAccount.size // keeps ACCOUNT-LINES-2
+  lines.sweptSize = byAccount.size
 }
 
-async function settle(context: BudgetContext, settled: SlotSettled): Promise<void> {
+async function append(context: BudgetContext, record: LineRecord): Promise<void> {
   try {
-    await context.budgets.append(settled.account, settled)
+    await context.budgets.append(record.account, record)
   } catch (error) {
-    context.log.warn({ err: error }, 'the end of a model request could not be written')
+    context.log.warn({ err: error }, `a ${record.type} of a model request could not be written`)
   }
 }
 
@@ -259,11 +293,8 @@ export const freeSlot: Slot = { async settle() {} }
 const refusedSlot: Slot = { ...freeSlot, isRefused: true }
 
 /** No key can be found from it, and another deployment has another one. */
-function accountId({ server, key, model }: ProviderAccount, salt: string): string {
-  return createHash('sha256')
-    .update(JSON.stringify([salt, server, key, model]))
-    .digest('hex')
-    .slice(0, 32)
+function saltedHash(...parts: string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)
 }
 
 function once<T>(call: (value: T) => void): (value: T) => void {

@@ -1,18 +1,13 @@
 // Follows partitions of the topic `budgets` into folds, for all partitions of a process together.
-// BUDGET-FOLLOWERS-1. A partition is read after its first use only. After an error its fold begins anew.
+// A partition is read after its first use only. After an error its fold begins anew.
 
 import { decode } from '../../codec/codec.ts'
 import type { StoredRecord } from '../../contract/bus.ts'
 import { limits } from '../../contract/limits.ts'
-import type {
-  BudgetReleased,
-  BudgetReserved,
-  BudgetSettled,
-  SlotReserved,
-  SlotSettled,
-} from '../../contract/messages.ts'
+import type { BudgetReleased, BudgetReserved, BudgetSettled } from '../../contract/messages.ts'
 import type { PerformerContext } from '../../contract/performer.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
+import type { LineRecord } from './request-line.ts'
 
 export type BudgetContext = Pick<PerformerContext, 'budgets' | 'clock' | 'log'>
 export type Log = BudgetContext['log']
@@ -82,12 +77,7 @@ export function partitionFollowers<State>(fold: BudgetFold<State>): Followers<St
   }
 }
 
-export type BudgetRecord =
-  | BudgetReserved
-  | BudgetSettled
-  | BudgetReleased
-  | SlotReserved
-  | SlotSettled
+export type BudgetRecord = BudgetReserved | BudgetSettled | BudgetReleased | LineRecord
 
 /** Undefined, with a warning: the record is none of a gateway. */
 export function budgetRecord(
@@ -105,6 +95,7 @@ export function budgetRecord(
       case 'budget-released':
         return message.tenant === key ? message : ignore('its key is not its tenant')
       case 'slot-reserved':
+      case 'slot-renewed':
       case 'slot-settled':
         return message.account === key ? message : ignore('its key is not its account')
       default:

@@ -1,8 +1,8 @@
 // Reservations of the ledger for calls: the places of children, and the values of calls that must not run
 // twice. Native calls and those of guests have them.
-// CALL-RESERVATIONS-1. A call starts only after its reservation was read back as granted (R6). A further
-//     try of the call reserves under the same name.
-// CALL-RESERVATIONS-2. A reservation that was not read in time is released: a grant may follow.
+// A call starts only after its reservation was read back as granted (R6). A further
+// try of the call reserves under the same name.
+// A reservation that was not read in time is released: a grant may follow.
 
 import type { RoundId } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'

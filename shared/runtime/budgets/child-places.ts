@@ -1,7 +1,7 @@
-// The places of children in their tree, as reservations of the ledger (CALL-RESERVATIONS-1). A further try
+// The places of children in their tree, as reservations of the ledger. A further try
 // of the same call reserves under the same name, so the child counts once.
-// CHILD-PLACES-1. A place comes back when the log has the end of the call. Without that, the place lapses
-//     when no try of the call may run any more.
+// A place comes back when the log has the end of the call. Without that, the place lapses
+// when no try of the call may run any more.
 
 import { type CallEnding, deniedAs } from '../../contract/call/call-endings.ts'
 import type { TreeCaps } from '../../contract/messages.ts'

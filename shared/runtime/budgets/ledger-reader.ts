@@ -1,7 +1,7 @@
 // Reads the reservations of tenants, and reports the decision on those of this process.
-// LEDGER-READER-1. It decides by the records of the topic alone, so all processes decide the same.
-// LEDGER-READER-2. A reservation has the decision on its own record, by the offset. A record of another try
-//     of its call can be read meanwhile.
+// It decides by the records of the topic alone, so all processes decide the same.
+// A reservation has the decision on its own record, by the offset. A record of another try
+// of its call can be read meanwhile.
 
 import type { Offset, StoredRecord } from '../../contract/bus.ts'
 import { limits } from '../../contract/limits.ts'
@@ -65,7 +65,7 @@ export function createLedgerReader(): LedgerReader {
       try {
         own = (await context.budgets.append(tenant, reservation)).offset
         const decision = earlier.get(own)
-        if (decision !== undefined) decided.resolve(decision) // keeps LEDGER-READER-2
+        if (decision !== undefined) decided.resolve(decision)
         cancel = context.clock.after(limits.budgetReadMs, () => decided.resolve(undefined))
         return await decided.promise
       } finally {

@@ -1,11 +1,11 @@
 // The use of a tenant's budgets, folded from its records of the topic `budgets`. Every process that
 // folds them gets the same result, so no process decides for another one.
-// LEDGER-1. Only earlier records of the partition decide a reservation. It is granted while each of
-//     its hard budgets has something left, so a budget is passed by one reservation at most.
-// LEDGER-2. A reservation counts in full until its settle or release. From its expiry on, nothing
-//     changes it any more. A child only stops running.
-// LEDGER-3. A child that reserves again keeps its place: a further try of its call is the same child.
-//     The release of one try leaves the place to the others.
+// Only earlier records of the partition decide a reservation. It is granted while each of
+// its hard budgets has something left, so a budget is passed by one reservation at most.
+// A reservation counts in full until its settle or release. From its expiry on, nothing
+// changes it any more. A child only stops running.
+// A child that reserves again keeps its place: a further try of its call is the same child.
+// The release of one try leaves the place to the others.
 
 import type { TurnId } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'
@@ -123,7 +123,7 @@ function reserve(ledger: Ledger, record: BudgetReserved, time: Milliseconds): De
   if (open !== undefined) {
     open.expiresAt = Math.max(open.expiresAt, record.expiresAt)
     open.tries += 1
-    return { kind: 'granted', soft: [] } // keeps LEDGER-3
+    return { kind: 'granted', soft: [] }
   }
   const uses = record.budgets.map((budget) => {
     const account = accountOf(ledger, record, budget, time)
@@ -142,7 +142,7 @@ function reserve(ledger: Ledger, record: BudgetReserved, time: Milliseconds): De
   return { kind: 'granted', soft }
 }
 
-/** Keeps LEDGER-2, and forgets windows that are over. */
+/** Ends reservations by time, and forgets windows that are over. */
 export function lapse(ledger: Ledger, time: Milliseconds): void {
   const { accounts, open } = ledger
   if (time >= ledger.lapsesAt) {

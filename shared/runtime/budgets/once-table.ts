@@ -1,9 +1,9 @@
 // The values of calls that must not run twice in a tenant, by their hash. Part of the ledger. Pure.
-// ONCE-TABLE-1. One call holds values: while its reservation is open, and for its time after a settle or
-//     an expiry. After an expiry it may have run (R6). Only a release frees them before.
-// ONCE-TABLE-2. A further try of the call holds the values too. Values are free once each try is released,
-//     and an expired try never is (test/models/once.py).
-// ONCE-TABLE-3. A full table refuses: a forgotten call could run twice (R6, R7).
+// One call holds values: while its reservation is open, and for its time after a settle or
+// an expiry. After an expiry it may have run (R6). Only a release frees them before.
+// A further try of the call holds the values too. Values are free once each try is released,
+// and an expired try never is (test/models/once.py).
+// A full table refuses: a forgotten call could run twice (R6, R7).
 
 import type { TurnId } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'

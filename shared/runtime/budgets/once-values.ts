@@ -1,8 +1,8 @@
 // The values of calls that must not run twice in a tenant, as reservations of the ledger
-// (CALL-RESERVATIONS-1). Its log is that of the tenant, so calls of other partitions count exactly.
-// ONCE-VALUES-1. The log gets a hash of the values, never the values and never a result.
-// ONCE-VALUES-2. Values are free again only if the call had no effect. A call without an end holds them
-//     as one that may have run.
+//. Its log is that of the tenant, so calls of other partitions count exactly.
+// The log gets a hash of the values, never the values and never a result.
+// Values are free again only if the call had no effect. A call without an end holds them
+// as one that may have run.
 
 import { type CallEnding, deniedAs } from '../../contract/call/call-endings.ts'
 import { onceGuard, onceRuleOf } from '../../contract/guard/once-guard.ts'
@@ -70,7 +70,7 @@ export function onceValues(reservations: CallReservations): OnceValues {
   }
 }
 
-/** Keeps ONCE-VALUES-2. Undefined: the call may have run, so its reservation expires. */
+/** Undefined: the call may have run, so its reservation expires. */
 function endOf(status: ResultStatus): 'settled' | 'released' | undefined {
   if (status === 'ok') return 'settled'
   return status === 'error' || status === 'denied' || status === 'skipped' ? 'released' : undefined

@@ -1,16 +1,23 @@
 // The line of model requests to one provider's account, folded from its records of the topic `budgets`.
 // Every process that folds them gets the same starts. Pure.
 // Owns: the order and the time of each start, the pace that the provider accepts.
-// LINE-1. Only records and their times decide. A start needs no record: after its time the request counts
-//     as running, also if its process is gone.
-// LINE-2. No request starts within a wait that the provider named. Then one goes first, as a probe.
-// LINE-3. Starts are apart by the pace of the limits, or by the pace that the provider accepted. So
-//     waits that begin together never end together.
-// LINE-4. Tenants start in turn by their shares (start-time fair queueing, Goyal 1996). In a full line
-//     an earlier turn takes the place of the last one, so no tenant fills the line alone.
+// Only records and their times decide. A start needs no record: after its time the request counts
+// as running, also if its process is gone.
+// No request starts within a wait that the provider named. Then one goes first, as a probe.
+// Starts are apart by the pace of the limits, or by the pace that the provider accepted. So
+// waits that begin together never end together.
+// Tenants start in turn by their shares (start-time fair queueing, Goyal 1996). In a full line
+// an earlier turn takes the place of the last one, so no tenant fills the line alone.
+// A round has one attempt in the line, the newest one. So the next owner of a round frees the place of a
+// killed one. A running request without renewals loses its place with its lease (test/models/lines.py).
 
 import { limits } from '../../contract/limits.ts'
-import type { ModelLimits, SlotReserved, SlotSettled } from '../../contract/messages.ts'
+import type {
+  ModelLimits,
+  SlotRenewed,
+  SlotReserved,
+  SlotSettled,
+} from '../../contract/messages.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 
 const minuteMs: Milliseconds = 60_000
@@ -27,16 +34,20 @@ export const noModelLimits: ModelLimits = {
   tokensPerMinute: null,
 }
 
-/** `tag`: its virtual start. The lowest is the next to start. */
+/** `request`: the name that all attempts of a round share, or empty. `tag`: its virtual start. */
 type WaitingRequest = {
-  tenant: string
+  request: string
   tag: number
   since: Milliseconds
   expiresAt: Milliseconds
 }
 
 /** `lapsesAt`: the end of its lease. `tokens`: the amount that its start counted. */
-type RunningRequest = { at: Milliseconds; lapsesAt: Milliseconds; tokens: number }
+type RunningRequest = Pick<WaitingRequest, 'request' | 'tag'> & {
+  at: Milliseconds
+  lapsesAt: Milliseconds
+  tokens: number
+}
 
 /**
  * Requests a minute since a time. `rising`: a guess that doubles until the provider refuses. `held`: the
@@ -46,9 +57,9 @@ type Pace = { kind: 'rising' | 'held'; perMinute: number; since: Milliseconds }
 
 export type RequestLine = {
   limits: ModelLimits
-  /** By attempt, the next to start first. */
+  /** By attempt, the lowest tag first: the next to start. */
   waiting: Map<string, WaitingRequest>
-  /** By attempt, in the order of their starts and so of their leases. */
+  /** By attempt, in the order of their leases. */
   running: Map<string, RunningRequest>
   /** The starts of the last minute that the provider did not refuse, by attempt. */
   accepted: Map<string, Milliseconds>
@@ -98,15 +109,31 @@ export function hasLimits(given: ModelLimits): boolean {
   return Object.values(given).some((limit) => limit !== null)
 }
 
+export type LineRecord = SlotReserved | SlotRenewed | SlotSettled
+
 /** Changes the line in place. `time`: the append time of the record. */
-export function applyToLine(
-  line: RequestLine,
-  record: SlotReserved | SlotSettled,
-  time: Milliseconds,
-): void {
+export function applyToLine(line: RequestLine, record: LineRecord, time: Milliseconds): void {
   advance(line, time)
-  if (record.type === 'slot-reserved') enter(line, record, time)
-  else settle(line, record, time)
+  switch (record.type) {
+    case 'slot-reserved':
+      return enter(line, record, time)
+    case 'slot-renewed':
+      return renew(line, record, time)
+    case 'slot-settled':
+      return settle(line, record, time)
+  }
+}
+
+/** The attempt that waits or runs for this one: another attempt of its round may have replaced it. */
+export function attemptInLine(
+  line: RequestLine,
+  { attempt, request }: Pick<SlotReserved, 'attempt' | 'request'>,
+): string | undefined {
+  if (line.waiting.has(attempt) || line.running.has(attempt)) return attempt
+  if (request === '') return undefined
+  for (const all of [line.waiting, line.running])
+    for (const [other, known] of all) if (known.request === request) return other
+  return undefined
 }
 
 /** Whether a request without limits in its agent's file has to wait in the line too. */
@@ -194,13 +221,13 @@ function placeAt({ limits: { requestsAtOnce }, running, freedAt }: RequestLine):
 function start(
   line: RequestLine,
   attempt: string,
-  { tag }: WaitingRequest,
+  { request, tag }: WaitingRequest,
   at: Milliseconds,
 ): void {
   const { tokensPerMinute } = line.limits
   const tokens = line.tokensEach ?? (tokensPerMinute ?? 0) * firstTokensShare
   endLeases(line, at)
-  line.running.set(attempt, { at, lapsesAt: at + limits.slotLeaseMs, tokens })
+  line.running.set(attempt, { request, tag, at, lapsesAt: at + limits.slotLeaseMs, tokens })
   line.accepted.set(attempt, at)
 
   const perMinute = paceAt(line, at)
@@ -222,19 +249,42 @@ function countTokens(line: RequestLine, tokens: number, time: Milliseconds): voi
 }
 
 function enter(line: RequestLine, record: SlotReserved, time: Milliseconds): void {
-  const { attempt, tenant, share, expiresAt } = record
+  const { attempt, request, tenant, share, expiresAt } = record
   // A request without limits waits in the line too, and must not free the others.
   if (hasLimits(record.limits)) line.limits = boundedLimits(record.limits)
-  const isKnown = line.waiting.has(attempt) || line.running.has(attempt)
-  if (isKnown) return
-  const tag = Math.max(line.virtual, line.tags.get(tenant) ?? 0) + 1 / Math.max(1, share)
+  const former = attemptInLine(line, record)
+  if (former === attempt) return
+  const formerTag = former === undefined ? undefined : remove(line, former, time)?.tag
+  const tag = formerTag ?? nextTag(line, { tenant, share })
   if (line.waiting.size >= limits.slotsWaitingMax && !makesRoom(line, tag)) return
-  line.tags.set(tenant, tag)
-  const entry: [string, WaitingRequest] = [attempt, { tenant, tag, since: time, expiresAt }]
+  if (formerTag === undefined) line.tags.set(tenant, tag)
+  const entry: [string, WaitingRequest] = [attempt, { request, tag, since: time, expiresAt }]
   const later = [...line.waiting].filter(([, other]) => other.tag > tag)
   for (const [other] of later) line.waiting.delete(other)
-  for (const [name, request] of [entry, ...later]) line.waiting.set(name, request)
+  for (const [name, waiting] of [entry, ...later]) line.waiting.set(name, waiting)
   advance(line, time)
+}
+
+function nextTag(
+  { virtual, tags }: RequestLine,
+  { tenant, share }: Pick<SlotReserved, 'tenant' | 'share'>,
+): number {
+  return Math.max(virtual, tags.get(tenant) ?? 0) + 1 / Math.max(1, share)
+}
+
+function remove(line: RequestLine, attempt: string, time: Milliseconds) {
+  const request = line.waiting.get(attempt) ?? line.running.get(attempt)
+  if (line.running.delete(attempt)) line.freedAt = time
+  line.waiting.delete(attempt)
+  return request
+}
+
+/** An attempt that lost its place stays without: the place may be that of the next owner's attempt. */
+function renew({ running }: RequestLine, { attempt }: SlotRenewed, time: Milliseconds): void {
+  const request = running.get(attempt)
+  if (request === undefined) return
+  running.delete(attempt) // keeps the order of leases
+  running.set(attempt, { ...request, lapsesAt: time + limits.slotLeaseMs })
 }
 
 /** Refuses the last waiting request if its turn is later. */
@@ -256,9 +306,7 @@ function boundedLimits(given: ModelLimits): ModelLimits {
 function settle(line: RequestLine, record: SlotSettled, time: Milliseconds): void {
   const { attempt, tokens, refusedBy, waitMs } = record
   const running = line.running.get(attempt)
-  line.running.delete(attempt)
-  line.waiting.delete(attempt)
-  line.freedAt = time
+  remove(line, attempt, time)
   if (tokens !== null && running !== undefined) {
     const used = Math.min(Math.max(0, tokens), limits.usageTokensMax)
     countTokens(line, used - running.tokens, time)

@@ -1,8 +1,8 @@
 // The rules of two versions in one fleet. Pure.
-// FLEET-1. Two neighbouring formats run together, in both directions. Two apart do not.
-// FLEET-2. A format is raised only when every live member knows it, and every stage has a member.
-// FLEET-3. A format is raised after all members knew it for `limits.fleetSettledMs`. An older member lowers
-//     it at once, also while a stage has no member.
+// Two neighbouring formats run together, in both directions. Two apart do not.
+// A format is raised only when every live member knows it, and every stage has a member.
+// A format is raised after all members knew it for `limits.fleetSettledMs`. An older member lowers
+// it at once, also while a stage has no member.
 
 import type { FleetMember } from '../../bus/fleet/fleet-members.ts'
 import { limits } from '../../contract/limits.ts'
@@ -61,7 +61,7 @@ export function commonFormat(
   return Math.min(...members.map(({ format }) => format))
 }
 
-/** Keeps FLEET-3. `own`: the newest format of this process, which changes to no newer one. */
+/** `own`: the newest format of this process, which changes to no newer one. */
 export function createFormatChoice(own: number) {
   let since: { format: number; at: Milliseconds } | undefined
 

@@ -1,5 +1,5 @@
 // Writes the formats of a fleet to the table `policies`: the schemas of each, and the one in force.
-// STORED-FORMATS-1. The schemas of a format are in the table before the format is in force.
+// The schemas of a format are in the table before the format is in force.
 
 import { fleetFormat, formatAmong } from '../../bus/fleet/held-bus.ts'
 import { schemasIn } from '../../bus/fleet/schemas-in-log.ts'
@@ -63,7 +63,7 @@ function isOwnToWrite(format: number, stored: readonly FormatSchemas[]): boolean
 }
 
 /**
- * Sets the format in force for an operator, after its schemas (keeps STORED-FORMATS-1), with the evidence in
+ * Sets the format in force for an operator, after its schemas, with the evidence in
  * `audit`. A format that is not pinned ends the pin. Throws as storeFormats.
  */
 export async function storeFleetFormat(log: AuditedTable & Log, set: InForce): Promise<void> {
@@ -76,7 +76,7 @@ export async function storeFleetFormat(log: AuditedTable & Log, set: InForce): P
 }
 
 /**
- * Changes the format in force for a process, after its schemas (keeps STORED-FORMATS-1). False: the format
+ * Changes the format in force for a process, after its schemas. False: the format
  * has a pin, or is no longer `from`, and nothing changed. Throws as storeFormats.
  */
 export async function changeFleetFormat(

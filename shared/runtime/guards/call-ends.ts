@@ -1,9 +1,9 @@
 // The ends of the calls that a guard let run, folded from the records of their inbox. A guard folds
 // these records in any case, so nobody sends it results.
-// CALL-ENDS-1. A call is followed until its end, or until the next round or the end of its turn. Then
-//     a call without a claim never ran, and one with a claim may have run (test/models/once.py).
-// CALL-ENDS-2. A guest claims nothing, so its call may have run once the guard allowed it. Only a
-//     denial by another guard in time promises that it did not.
+// A call is followed until its end, or until the next round or the end of its turn. Then
+// a call without a claim never ran, and one with a claim may have run (test/models/once.py).
+// A guest claims nothing, so its call may have run once the guard allowed it. Only a
+// denial by another guard in time promises that it did not.
 
 import { noResultInTime, promisesNeverRan, skippedCall } from '../../contract/call/call-endings.ts'
 import type { EndedCall, GuardedRound } from '../../contract/guard/guard.ts'
@@ -144,7 +144,7 @@ function isOfClaim({ claim }: Followed, { try: nth, owner }: Outcome | Lapsed): 
   return claim?.try === nth && claim.owner === owner
 }
 
-/** Keeps CALL-ENDS-2. The executor decides about a call of Weir's own agents, and its round ends. */
+/** The executor decides about a call of Weir's own agents, and its round ends. */
 function applyDenials(
   ends: CallEnds,
   { guard, conversation, turn, round, verdicts, enforces, deadlineMs }: GuardVerdict,

@@ -1,7 +1,7 @@
 // Calls a guard that runs in this thread, for rounds of one partition in their order. Each round gets an
 // answer or a failure, and its conversation's state is folded into the guard's memory.
-// FOLDED-JUDGEMENT-1. A conversation shares its memory with those that its calls began. So an agent
-//     cannot escape a limit by a call that asks another agent.
+// A conversation shares its memory with those that its calls began. So an agent
+// cannot escape a limit by a call that asks another agent.
 
 import { setImmediate } from 'node:timers/promises'
 import type { Offset } from '../../contract/bus.ts'

@@ -1,8 +1,8 @@
 // A guard's memory: its state of each conversation as JSON text. A guard cannot change a text
 // unnoticed, and the size of a text is known (R7).
-// GUARD-MEMORY-1. A conversation is kept from its first record (`first`) to long after its last.
-//     Folding from the oldest `first` restores the memory. `first` of a fork is that of its origin.
-// GUARD-MEMORY-2. Bounded: the conversation that was idle longest is forgotten first.
+// A conversation is kept from its first record (`first`) to long after its last.
+// Folding from the oldest `first` restores the memory. `first` of a fork is that of its origin.
+// Bounded: the conversation that was idle longest is forgotten first.
 
 import type { Offset } from '../../contract/bus.ts'
 import type { ConversationId } from '../../contract/ids.ts'

@@ -1,13 +1,13 @@
 // One partition of `rounds-cleared` as a guard reads it. Each round in which the guard is in force
 // becomes one record in the guard's topic.
-// GUARD-PARTITION-1. The answers depend only on the log. The guard's state of a conversation is
-//     folded from its rounds in order, and folded again after a restart (R1).
-// GUARD-PARTITION-2. The id of an answer is made of the round's position. So a round that is judged
-//     again, on any instance, gives the same record, and the first one counts.
-// GUARD-PARTITION-3. A guard's function may throw, loop for ever or answer nonsense. The round
-//     still gets an answer, and the next round is judged (R6, R8).
-// GUARD-PARTITION-4. An external guard is called only for rounds without an answer, so a restart
-//     folds nothing again. It has no state, and its recorded answer is the only one.
+// The answers depend only on the log. The guard's state of a conversation is
+// folded from its rounds in order, and folded again after a restart (R1).
+// The id of an answer is made of the round's position. So a round that is judged
+// again, on any instance, gives the same record, and the first one counts.
+// A guard's function may throw, loop for ever or answer nonsense. The round
+// still gets an answer, and the next round is judged (R6, R8).
+// An external guard is called only for rounds without an answer, so a restart
+// folds nothing again. It has no state, and its recorded answer is the only one.
 
 import type { Logger } from 'pino'
 import { decode, encodeInForce } from '../../codec/codec.ts'
@@ -140,7 +140,7 @@ export function readGuardPartition({
     const id = parseId(record.id)
     if (id?.stage !== 'loop-detector') return seesEnds ? endIn(record, id) : undefined
     if (isRepeat(marks, id) || record.value === null) return undefined
-    // A forged id must hide no round (REFUSALS-1). The executor reports such a record.
+    // A forged id must hide no round. The executor reports such a record.
     if (refusals.refusalOf(record, id) !== undefined) return undefined
     const before = { ...marks }
     try {
@@ -227,7 +227,6 @@ function answerOf(
 
 type AnswerPlace = { guard: string; partition: number; offset: Offset }
 
-/** Keeps GUARD-PARTITION-2. */
 export function answerId({ guard, partition, offset }: AnswerPlace): string {
   return `guard.${guard}/${partition}/${offset}/0`
 }

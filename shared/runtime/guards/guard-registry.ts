@@ -1,10 +1,10 @@
 // The registry of guards: records in `policies` that put a guard in force, switch its mode and
 // remove it. Also creates the topic of a guard.
-// GUARD-REGISTRY-1. One name is one guard. Another version under the name needs `replace`, and the
-//     operator's mode stays.
-// GUARD-REGISTRY-2. The topic comes first: a guard that is in force must be able to answer.
-// GUARD-REGISTRY-3. A registration keeps the ones before it while a round may name them: one on its way
-//     (ABSENT-GUARDS-2), or one that waits for a person.
+// One name is one guard. Another version under the name needs `replace`, and the
+// operator's mode stays.
+// The topic comes first: a guard that is in force must be able to answer.
+// A registration keeps the ones before it while a round may name them: one on its way
+// (ABSENT-GUARDS-2), or one that waits for a person.
 
 import { messageOf } from '../../codec/message-of.ts'
 import type { Bus } from '../../contract/bus.ts'
@@ -241,7 +241,7 @@ async function earlierOf(
 export const firstOfName = { firstAt: null, replaced: [] } satisfies Partial<GuardRegistration>
 
 /**
- * The fields of a registration that replaces this one. Keeps GUARD-REGISTRY-3. Twice the time of the
+ * The fields of a registration that replaces this one. Twice the time of the
  * stamp, because the clocks of writer and log may differ.
  */
 export function replacing(

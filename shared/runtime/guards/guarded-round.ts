@@ -1,5 +1,5 @@
 // The part of a cleared round that a guard sees: the undecided calls of the tools that it was
-// registered for (CONTRACT-GUARD-1 of guard.ts).
+// registered for (guard.ts).
 
 import { argumentText } from '../../contract/call/call.ts'
 import type { GuardedCall, GuardedRound, JsonObject } from '../../contract/guard/guard.ts'

@@ -1,12 +1,12 @@
 // Judges the ids of derived records: an id counts only if its input exists. Owns: the known ends of
 // the writers' inboxes. Without this check one record with a huge offset would move a mark, and all
 // genuine records of that writer would be dropped as repeats.
-// INPUT-ENDS-1. An id names the record's own partition (TOPOLOGY-3) and an offset before the end of
-//     its stage's inbox. Where a signature proves the writer, the end is not looked up.
-// INPUT-ENDS-2. The end is looked up after the record was read. A genuine record's input is older
-//     than the record, so it is there.
-// INPUT-ENDS-3. An id up to `limits.inputsAheadMax` beyond the last known end counts, and its record
-//     waits for no look-up. So one forged id can hide that many records, and no more.
+// An id names the record's own partition (TOPOLOGY-3) and an offset before the end of
+// its stage's inbox. Where a signature proves the writer, the end is not looked up.
+// The end is looked up after the record was read. A genuine record's input is older
+// than the record, so it is there.
+// An id up to `limits.inputsAheadMax` beyond the last known end counts, and its record
+// waits for no look-up. So one forged id can hide that many records, and no more.
 
 import type { Logger } from 'pino'
 import type { Bus, Offset, StoredRecord } from '../../contract/bus.ts'
@@ -91,7 +91,7 @@ export function createInputEnds({
     return offset - (ends.get(stage) ?? 0)
   }
 
-  /** Keeps INPUT-ENDS-3. Without any known end, and where an end costs no request, nothing is ahead. */
+  /** Without any known end, and where an end costs no request, nothing is ahead. */
   function isAllowed(id: ReadId): boolean {
     const isKnownWell = bus.endAhead !== undefined || exact.has(id.stage) || !ends.get(id.stage)
     return aheadOf(id) < (isKnownWell ? 0 : limits.inputsAheadMax)
@@ -156,7 +156,7 @@ function isStage(name: string): name is StageName {
   return Object.hasOwn(stages, name)
 }
 
-/** Without the end that was found: the same record gives the same dead letter (DERIVED-ID-1). */
+/** Without the end that was found: the same record gives the same dead letter. */
 function forged({ stage, partition, offset, n }: ReadId, why: string): WeirError {
   return new WeirError(
     'record.forged-id',

@@ -1,12 +1,12 @@
 // The log's partition count, kept in the table `policies`. A conversation's partition is a function
 // of this count. With another count its history and its marks are in a partition that nobody reads
 // for it. So a log keeps the count of its first start forever.
-// PARTITION-COUNT-1. The count is stored once. Weir refuses topics with another count, and never
-//     writes the record again.
-// PARTITION-COUNT-2. A log without the record gets it only if most of its conversations are in the
-//     partition that the count gives.
-// PARTITION-COUNT-3. If `policies` is empty, and `audit` has a setting that nobody removed, Weir refuses:
-//     the stops, guards and budgets are gone.
+// The count is stored once. Weir refuses topics with another count, and never
+// writes the record again.
+// A log without the record gets it only if most of its conversations are in the
+// partition that the count gives.
+// If `policies` is empty, and `audit` has a setting that nobody removed, Weir refuses:
+// the stops, guards and budgets are gone.
 
 import type { FleetMember } from '../../bus/fleet/fleet-members.ts'
 import { batchesOf, noneIfMissing } from '../../bus/range.ts'
@@ -75,8 +75,8 @@ export function otherPartitionCount(topic: string, is: number, stored: number): 
  * Stores the count of a log that has none. A log without records gets the newest format too. Resolves to
  * false if it has a count already. `members`: the live members of the fleet, by default none. A log with
  * records and without a count is of a Weir before format 1: throws `fleet.apart` if there are any. Throws
- * `bus.topic-differs` if its conversations are in other partitions (PARTITION-COUNT-2),
- * `bus.topic-recreated` (PARTITION-COUNT-3), and `bus.unauthorized` if this user may not read `audit` or
+ * `bus.topic-differs` if its conversations are in other partitions,
+ * `bus.topic-recreated`, and `bus.unauthorized` if this user may not read `audit` or
  * write `policies`.
  */
 export async function storePartitionCount(

@@ -1,9 +1,9 @@
 // The refused records of an inbox: records that are no forgeries by their bytes, but by a fact that
 // the inbox does not hold. Such a fact changes: a missing input exists a second later.
-// REFUSALS-1. A record is judged once. The commit names the refused records from its "fold from" on,
-//     so the next owner folds as this one did.
-// REFUSALS-2. Bounded (R7): beyond `limits.refusedKeptMax` the oldest are forgotten. A fold that
-//     needs a forgotten one judges it again.
+// A record is judged once. The commit names the refused records from its "fold from" on,
+// so the next owner folds as this one did.
+// Bounded (R7): beyond `limits.refusedKeptMax` the oldest are forgotten. A fold that
+// needs a forgotten one judges it again.
 
 import type { Offset, StoredRecord } from '../../contract/bus.ts'
 import { limits } from '../../contract/limits.ts'
@@ -20,7 +20,7 @@ export type Judge = (
 export type Refused = { offsets: Offset[]; forgottenTo: Offset }
 
 export type Refusals = {
-  /** The error of a refused record (REFUSALS-1). `id`: as for `judge`. */
+  /** The error of a refused record. `id`: as for `judge`. */
   refusalOf(record: StoredRecord, id: Readonly<ReadId> | undefined): WeirError | undefined
   /** Those at and after `from`. Undefined: none, and none is forgotten. */
   since(from: Offset): Refused | undefined

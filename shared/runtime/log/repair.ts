@@ -1,9 +1,9 @@
 // The repair of a commit that is outside its log: the reader goes on at the end of the partition,
 // and forgets its open units. Records before the end are not applied, so nothing of them starts.
-// REPAIR-1. The marks come from the old commit and from every record of the log. A repeat of a
-//     record from before the repair is dropped (R3), so no round opens a second time.
-// REPAIR-2. A commit behind the end is not repaired: readers downstream have marks that new records
-//     would stay below for as long as the log is shorter.
+// The marks come from the old commit and from every record of the log. A repeat of a
+// record from before the repair is dropped (R3), so no round opens a second time.
+// A commit behind the end is not repaired: readers downstream have marks that new records
+// would stay below for as long as the log is shorter.
 
 import { messageOf } from '../../codec/message-of.ts'
 import type { Assignment, Commit, StoredRecord } from '../../contract/bus.ts'

@@ -1,7 +1,7 @@
 // The ids of the log's topics, kept in the table `policies`. A topic that was deleted and created again
 // has no records, and the ids of its writers begin again below the marks of its readers. So every new
 // record would count as a repeat.
-// TOPIC-IDS-1. The id of a topic is stored once. Weir refuses a topic with another id.
+// The id of a topic is stored once. Weir refuses a topic with another id.
 
 import { topicRecreated } from '../../bus/kafka/failure.ts'
 import { decode } from '../../codec/codec.ts'
@@ -13,7 +13,7 @@ type Log = { bus: Pick<Bus, 'list' | 'append' | 'topicId'>; topicPrefix: string 
 
 /**
  * Stores the ids of topics that have none in the log. Throws `bus.topic-recreated` if a topic has another id
- * (TOPIC-IDS-1), and `bus.unauthorized` if this user may not write `policies`.
+ *, and `bus.unauthorized` if this user may not write `policies`.
  */
 export async function keepTopicIds({ bus, topicPrefix }: Log): Promise<void> {
   const { topicId } = bus

@@ -1,10 +1,10 @@
 // The redaction of an agent (`redact` in its file): on activity records before they are written, and
 // on the records of a conversation before they are shown. The rules are in the log, with the policy of
 // each round and with the history, so every reader has them.
-// AGENT-REDACTION-1. Records that models and tools read stay as they are.
-// AGENT-REDACTION-2. The answer and the arguments of calls stay in `activity`: the client of the
-//     conversation shows the answer, runs calls and allows them.
-// AGENT-REDACTION-3. A rule that this version cannot use hides every text.
+// Records that models and tools read stay as they are.
+// The answer and the arguments of calls stay in `activity`: the client of the
+// conversation shows the answer, runs calls and allows them.
+// A rule that this version cannot use hides every text.
 
 import type { Call, Message, RedactRule } from '../../contract/messages.ts'
 import { patternOfRule, redactPathIn } from '../../contract/redaction/redact-rule.ts'

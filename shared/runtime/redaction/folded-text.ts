@@ -2,8 +2,8 @@
 // place in the text. It resolves escapes of JSON, Python, HTML and URLs, also within each other. It
 // decomposes characters (Unicode NFKD). It drops characters without width, blanks and line wraps,
 // quotes, and the backslashes of a shell.
-// FOLDED-TEXT-1. Each pass reads the text once, and the number of passes is fixed: linear time.
-// FOLDED-TEXT-2. A folded character maps to its whole spelling: a replacement never leaves half of one.
+// Each pass reads the text once, and the number of passes is fixed: linear time.
+// A folded character maps to its whole spelling: a replacement never leaves half of one.
 
 import { formats } from '../../lib/text/invisible.ts'
 

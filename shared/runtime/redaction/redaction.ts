@@ -1,15 +1,15 @@
 // Replaces values in the contents of records, in two passes over the same records: `learn` finds
 // the values, `redact` replaces them. All values are kept in memory, with a limit.
-// REDACTION-1. A value found in one place is replaced in all texts of the bundle, because an
-//     argument can recur in an error, an intervention or the reply.
-// REDACTION-2. Equal values get equal replacements, so loops stay loops. Each bundle has its own
-//     secret key, so nobody can guess values. Digests of arguments are replaced too.
-// REDACTION-3. An unreadable record is left out. Arguments that a pointer cannot follow are one
-//     value. Ids, names of tools and kinds never change.
-// REDACTION-4. The parts of an attempt are redacted as one text, which the first of them holds. A
-//     stream can be split anywhere.
-// REDACTION-5. Each JSON string within a text is redacted first, then the whole text. A secret can
-//     contain escapes, or be a piece of JSON.
+// A value found in one place is replaced in all texts of the bundle, because an
+// argument can recur in an error, an intervention or the reply.
+// Equal values get equal replacements, so loops stay loops. Each bundle has its own
+// secret key, so nobody can guess values. Digests of arguments are replaced too.
+// An unreadable record is left out. Arguments that a pointer cannot follow are one
+// value. Ids, names of tools and kinds never change.
+// The parts of an attempt are redacted as one text, which the first of them holds. A
+// stream can be split anywhere.
+// Each JSON string within a text is redacted first, then the whole text. A secret can
+// contain escapes, or be a piece of JSON.
 
 import type { LetterCodec } from '../../codec/message-of.ts'
 import { roundKey } from '../../contract/ids.ts'
@@ -29,9 +29,9 @@ export type Redaction = {
   learnCalls(calls: readonly Pick<Call, 'ordinal' | 'name' | 'raw'>[]): void
   /** All parts of one round, in the order of the log. Only they hold a broken attempt's texts. */
   learnParts(parts: readonly Part[]): void
-  /** Undefined: unreadable, so it must be left out (REDACTION-3). */
+  /** Undefined: unreadable, so it must be left out. */
   redact(message: Message): Message | undefined
-  /** Takes the same parts as learnParts (REDACTION-4). */
+  /** Takes the same parts as learnParts. */
   redactParts(parts: Part[]): Part[]
 }
 
@@ -143,7 +143,7 @@ export function createRedaction(
     redact(message) {
       if (message.type === 'dead-letter') return redactLetter(message)
       if (message.type === 'part') return redaction.redactParts([message])[0]
-      // A value can be split between parts. The writer of a bundle has all parts (RECORD-SINKS-1).
+      // A value can be split between parts. The writer of a bundle has all parts.
       return redactFields('rest' in message ? { ...message, rest: [] } : message, '') as Message
     },
 
@@ -186,7 +186,7 @@ function isDigest(name: string, field: string): boolean {
   return name === 'key' && /^[0-9a-f]{32}$/.test(field)
 }
 
-/** Keeps REDACTION-3. `isMeant`: the text should be JSON. */
+/** `isMeant`: the text should be JSON. */
 function valuesSaid(text: string, pointer: string[], isMeant: boolean): string[] {
   const value = parsedJson(text) ?? parsedPiece(text)
   if (value !== undefined) return valuesAt(value, pointer)

@@ -1,4 +1,4 @@
-// The values that a redaction found, and their replacements. Keeps REDACTION-1 and REDACTION-2.
+// The values that a redaction found, and their replacements.
 
 import { createHmac, randomBytes } from 'node:crypto'
 import { regExpPattern, valuesIn } from '../../contract/redaction/value-pattern.ts'

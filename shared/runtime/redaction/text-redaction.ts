@@ -1,5 +1,4 @@
 // Replaces values in one text: the known ones, and matches of the rules for all places.
-// Keeps REDACTION-5.
 
 import { type ValuePattern, valuesIn } from '../../contract/redaction/value-pattern.ts'
 import { visibleText } from './folded-text.ts'
@@ -81,7 +80,7 @@ function replacedValues(
   return from === 0 ? text : changed + text.slice(from)
 }
 
-/** Within the strings of JSON as well as across them (REDACTION-5). */
+/** Within the strings of JSON as well as across them. */
 export function matchesIn(text: string, pattern: ValuePattern): Set<string> {
   const found = new Set<string>()
   const look = (leaf: string): string => {

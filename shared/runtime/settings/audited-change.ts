@@ -1,8 +1,8 @@
 // An operator's change with its evidence: the records of `policies`, and one of `audit` with the
 // author, the setting before and the setting after.
-// AUDITED-CHANGE-1. A change needs no evidence: a stop must work also while nobody can write to `audit`.
-// AUDITED-CHANGE-2. The evidence is in the same append as the change if the bus writes an append
-//     completely or not at all. On another bus it comes afterwards.
+// A change needs no evidence: a stop must work also while nobody can write to `audit`.
+// The evidence is in the same append as the change if the bus writes an append
+// completely or not at all. On another bus it comes afterwards.
 
 import { hash } from 'node:crypto'
 import { messageOf } from '../../codec/message-of.ts'
@@ -26,7 +26,7 @@ export type Change = { setting: string; by: string; after: Message | undefined }
 type ChangeTexts = { setting: string; by: string; before: string; after: string }
 
 /**
- * Appends the records of the change, and its evidence (keeps AUDITED-CHANGE-1, AUDITED-CHANGE-2). Returns
+ * Appends the records of the change, and its evidence. Returns
  * the places of the records.
  */
 export async function appendChange(

@@ -1,7 +1,7 @@
 // The removal of a setting from `policies`, with its author. Every command and page that removes one
 // uses this file.
-// REMOVED-SETTINGS-1. The tombstone comes before the author: a removal counts even if that is lost.
-// REMOVED-SETTINGS-2. The table keeps the newest `limits.settingsRemovedKept` removals.
+// The tombstone comes before the author: a removal counts even if that is lost.
+// The table keeps the newest `limits.settingsRemovedKept` removals.
 
 import { messageOf } from '../../codec/message-of.ts'
 import type { Bus } from '../../contract/bus.ts'

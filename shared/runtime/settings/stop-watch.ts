@@ -1,6 +1,6 @@
 // Looks for an operator's stops while a performer has work that one can concern. The table is in
 // memory on Kafka, so a look is no request. Owns: the timer.
-// STOP-WATCH-1. One look at a time, and none while nothing is at work.
+// One look at a time, and none while nothing is at work.
 
 import { limits } from '../../contract/limits.ts'
 import type { PerformerContext, PolicyRecord } from '../../contract/performer.ts'

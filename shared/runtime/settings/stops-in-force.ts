@@ -1,5 +1,5 @@
 // The stops that concern a turn, among the operator's records of the table `policies`.
-// STOPS-2. A stop of an agent or a conversation holds also for the turns that its calls led to.
+// A stop of an agent or a conversation holds also for the turns that its calls led to.
 
 import { policyOf } from '../../agents/policy/policy.ts'
 import type { ConversationId } from '../../contract/ids.ts'

@@ -1,7 +1,7 @@
 // An operator's stop: its words, and the calls and turns that it stops. Every place that checks a stop
 // uses this file. The stops of a turn are found in stops-in-force.ts.
-// STOPS-1. A stop of all, of an agent, of a tenant or of a conversation stops model requests and
-//     calls. A stop of tools stops calls only, so the turn continues.
+// A stop of all, of an agent, of a tenant or of a conversation stops model requests and
+// calls. A stop of tools stops calls only, so the turn continues.
 
 import { type CallEnding, outcomeUnknown } from '../../contract/call/call-endings.ts'
 import { limits } from '../../contract/limits.ts'

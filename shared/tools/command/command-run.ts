@@ -1,9 +1,9 @@
 // Runs the program of a command tool, from its start to its end. A launch is plain data, because the
 // process that runs it may be another one (kept/keeper-child.ts).
-// COMMAND-RUN-1. It leads its own process group and is stopped as a tree: SIGTERM, then SIGKILL.
-// COMMAND-RUN-2. Its memory here and the wait for its end are bounded.
-// COMMAND-RUN-3. The end is the exit of the started program. A background process may hold its
-//     pipes open, but not its result.
+// It leads its own process group and is stopped as a tree: SIGTERM, then SIGKILL.
+// Its memory here and the wait for its end are bounded.
+// The end is the exit of the started program. A background process may hold its
+// pipes open, but not its result.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
@@ -107,7 +107,7 @@ function follow(
     // the group's number.
     if (cause.kind !== 'itself') signalGroup(pid, 'SIGKILL')
     groupIsGone()
-    later(drainMs, () => setImmediate(finish)) // keeps COMMAND-RUN-3; setImmediate: first read the output that arrived while this process was busy
+    later(drainMs, () => setImmediate(finish)) // first read the output that arrived while this process was busy
   })
   child.once('close', finish)
   if (bounds !== undefined)

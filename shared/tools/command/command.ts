@@ -1,8 +1,8 @@
 // The tool kind `command`: one program for each call, without a shell. It gets the arguments as
 // JSON text on its standard input. Its standard output is the result, and its exit code the status.
-// TOOLS-COMMAND-1. It sees PATH, the variables that the agent file allows, and its idempotency key.
-//     It sees nothing more of our environment, which holds the keys.
-// TOOLS-COMMAND-2. A tool with a sandbox never runs outside of it. All that it started ends with it.
+// It sees PATH, the variables that the agent file allows, and its idempotency key.
+// It sees nothing more of our environment, which holds the keys.
+// A tool with a sandbox never runs outside of it. All that it started ends with it.
 
 import { resolve as absolute } from 'node:path'
 import type { CommandTool } from '../../agents/agents.ts'

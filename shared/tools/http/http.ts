@@ -2,10 +2,10 @@
 // is the result, and its status the status of the call. Connections are kept for later calls. Not
 // Node's `fetch`: it ends after five minutes without a byte, even if the tool's timeout is longer.
 // It also hides whether a request has left this machine, and is slower (test/bench/executor.ts).
-// HTTP-1. A request that was sent may take effect, also if its connection breaks; one that was not
-//     sent never does. The result tells which.
-// HTTP-2. Nothing is sent twice: no retry, no redirect. The agent file decides where calls go.
-// HTTP-3. Memory, time and read bytes are bounded, for any server.
+// A request that was sent may take effect, also if its connection breaks; one that was not
+// sent never does. The result tells which.
+// Nothing is sent twice: no retry, no redirect. The agent file decides where calls go.
+// Memory, time and read bytes are bounded, for any server.
 
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'

@@ -1,6 +1,6 @@
 // The answer of an MCP server as one text, for the model and for the loop rules. Pure.
-// ANSWER-TEXT-1. Two answers with different content have different texts: the rules compare nothing
-//     else. Data that no model reads is a note with its hash.
+// Two answers with different content have different texts: the rules compare nothing
+// else. Data that no model reads is a note with its hash.
 
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
@@ -79,7 +79,7 @@ export function letterHash(data: string): string {
 
 /**
  * Whether the texts have the whole value: as JSON, or as the only member of an object, which is how
- * servers wrap a text, a number or a list. Keeps ANSWER-TEXT-1: a similar text is not enough.
+ * servers wrap a text, a number or a list. A similar text is not enough.
  */
 function isWrittenIn(texts: readonly string[], value: unknown): boolean {
   if (texts.some((text) => isTextOf(text, value))) return true

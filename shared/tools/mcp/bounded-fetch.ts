@@ -1,6 +1,6 @@
 // The HTTP requests to an MCP server. The SDK keeps each answer whole, so it is bounded here.
-// BOUNDED-FETCH-1. An answer, and an event of a stream, has at most `limits.mcpMessageBytesMax` bytes
-//     and `limits.jsonDepthMax` levels. A server that sends more breaks its answer.
+// An answer, and an event of a stream, has at most `limits.mcpMessageBytesMax` bytes
+// and `limits.jsonDepthMax` levels. A server that sends more breaks its answer.
 
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { limits } from '../../contract/limits.ts'
@@ -34,7 +34,7 @@ export function boundedFetch(onBytes: (bytes: number) => void): FetchLike {
 const { closeBrace, closeBracket, openBrace, openBracket, quote } = unit
 const [lineFeed, carriageReturn, backslash] = [0x0a, 0x0d, 0x5c]
 
-/** Takes the pieces of an answer in order. Throws: keeps BOUNDED-FETCH-1. */
+/** Takes the pieces of an answer in order. Throws:. */
 export function answerCheck(isStream: boolean): (piece: Uint8Array) => void {
   let state: State = { bytes: 0, depth: 0, isText: false, isEscaped: false, line: 'empty' }
   return (piece) => {

@@ -1,14 +1,14 @@
 // The connection of this process to one MCP server. It is made at the first use, and made again at
 // the next use after the server ended. The SDK is loaded then.
-// MCP-CONNECTION-1. A message is sent once. No failure sends it again. A call that needs input goes
-//     on with a further message, as its server requests.
-// MCP-CONNECTION-2. Sampling and roots are declined. A request to a person is a question of one
-//     call. If the server does not name the call and several run, the request is cancelled.
-// MCP-CONNECTION-3. A result is never checked against the server's own output schema. Its pattern
-//     could block this process, and the call has run in any case.
-// MCP-CONNECTION-4. The headers of the agent file go to its URL only.
-// MCP-CONNECTION-5. A client secret goes to the authorization server that the agent file names, by
-//     default the server's own origin. The server cannot choose another.
+// A message is sent once. No failure sends it again. A call that needs input goes
+// on with a further message, as its server requests.
+// Sampling and roots are declined. A request to a person is a question of one
+// call. If the server does not name the call and several run, the request is cancelled.
+// A result is never checked against the server's own output schema. Its pattern
+// could block this process, and the call has run in any case.
+// The headers of the agent file go to its URL only.
+// A client secret goes to the authorization server that the agent file names, by
+// default the server's own origin. The server cannot choose another.
 
 import type {
   CallToolResult,
@@ -223,7 +223,6 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
     return new Error(hidden(connectFault(server, error, program)))
   }
 
-  /** Keeps TOKEN-FILE-1. */
   function hidden(text: string): string {
     return tokenMask(server)?.(text) ?? text
   }
@@ -354,7 +353,7 @@ function isInputRequired(result: unknown): result is InputRequiredResult {
 }
 
 /**
- * Keeps MCP-CONNECTION-3. Without it the SDK looks the tool up in its cached list: for its output
+ * Without it the SDK looks the tool up in its cached list: for its output
  * schema, and for headers, which a program does not get.
  */
 const noDefinition = { inputSchema: { type: 'object' } } as const
@@ -362,7 +361,7 @@ const noDefinition = { inputSchema: { type: 'object' } } as const
 /** The tool kind has its own deadlines, on the clock of the log. */
 const timerMsMax = 2 ** 31 - 1
 
-/** Keeps MCP-CONNECTION-3: the SDK checks nothing without a validator. */
+/** The SDK checks nothing without a validator. */
 const noOutputCheck = { getValidator: () => undefined as never }
 
 async function transportTo(

@@ -1,8 +1,8 @@
 // Requests of a server for input of a person (elicitation), as questions and as the results that the
 // server gets.
-// ELICITATION-1. Each request gets one result. A request that no person can answer is cancelled.
-// ELICITATION-2. Questions of one call wait one after the other, and end before the call does. A call
-//     that is over has no question any more.
+// Each request gets one result. A request that no person can answer is cancelled.
+// Questions of one call wait one after the other, and end before the call does. A call
+// that is over has no question any more.
 
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
 import { type InputQuestion, questionFault } from '../../contract/call/input-question.ts'

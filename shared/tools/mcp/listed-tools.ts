@@ -1,7 +1,7 @@
 // The tools of an MCP server as tools of an agent: their names, declarations and hints. Pure. A
 // server is hostile input: a tool that cannot be offered is left out with its reason.
-// MCP-TOOLS-1. No hint of a server lets a call start again: such a tool is never idempotent.
-// MCP-TOOLS-2. A name stands for one tool. Of tools whose names differ only in case, none is offered.
+// No hint of a server lets a call start again: such a tool is never idempotent.
+// A name stands for one tool. Of tools whose names differ only in case, none is offered.
 
 import type { Tool as ServerTool } from '@modelcontextprotocol/client'
 import type { McpServer, Tool } from '../../agents/agents.ts'
@@ -100,7 +100,7 @@ function toolOf(
       schema: JSON.stringify(inputSchema),
       idempotent: false,
       timeoutMs: server.wallMs,
-      poll: false, // keeps MCP-TOOLS-1
+      poll: false,
       hints:
         isReadOnly || labels.length > 0
           ? {

@@ -1,6 +1,6 @@
 // A login of a person at an MCP server: OAuth with an authorization code and PKCE, by the SDK.
-// MCP-LOGIN-1. Nothing is written before the authorization server has given tokens. An earlier login
-//     stays if this one fails.
+// Nothing is written before the authorization server has given tokens. An earlier login
+// stays if this one fails.
 
 import type {
   OAuthClientProvider,

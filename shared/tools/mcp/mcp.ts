@@ -1,8 +1,8 @@
 // The tool kind `mcp`: one `tools/call` to a server. Connections are kept for later calls.
-// MCP-1. A request that was sent may take effect, also if its connection breaks. Nothing is sent
-//     twice. The answers of a person go to the server in the form that it requested.
-// MCP-2. Progress extends the time of a call, up to the limit of the server's `wallMs`.
-// MCP-3. The server gets the numbers of the arguments digit by digit, as they were judged.
+// A request that was sent may take effect, also if its connection breaks. Nothing is sent
+// twice. The answers of a person go to the server in the form that it requested.
+// Progress extends the time of a call, up to the limit of the server's `wallMs`.
+// The server gets the numbers of the arguments digit by digit, as they were judged.
 
 import type { CallToolResult, Progress } from '@modelcontextprotocol/client'
 import type { McpServer, McpTool } from '../../agents/agents.ts'
@@ -101,7 +101,7 @@ export function startMcpCall(
     cancelTimer = untilDeadline()
   }
 
-  /** The nearer one of two deadlines. Keeps MCP-2. */
+  /** The nearer one of two deadlines. */
   function untilDeadline(): () => void {
     const wallLeftMs = wallEndsAt - clock.monotonic()
     const isWall = isWaiting || wallLeftMs <= server.timeoutMs
@@ -130,7 +130,6 @@ export function startMcpCall(
   }
 }
 
-/** Keeps TOKEN-FILE-1. */
 function withoutTokens(server: McpServer, ending: ToolEnding): ToolEnding {
   const hide = tokenMask(server)
   if (hide === undefined) return ending
@@ -143,7 +142,7 @@ function withoutTokens(server: McpServer, ending: ToolEnding): ToolEnding {
   }
 }
 
-/** Keeps MCP-3. The SDK passes the values on to JSON.stringify. */
+/** The SDK passes the values on to JSON.stringify. */
 function exactArguments(text: string): Record<string, unknown> {
   return withExactNumbers(text) as Record<string, unknown>
 }

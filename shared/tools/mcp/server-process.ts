@@ -1,10 +1,10 @@
 // An MCP server that is a program: a transport of the SDK over its standard input and output. Not
 // the SDK's own: that one passes variables of ours, and a kill leaves its children.
-// MCP-PROCESS-1. The server sees PATH and the variables that the agent file allows.
-// MCP-PROCESS-2. Its whole process group is killed when the connection ends. Its input closes when
-//     this process ends, however that happens; in a sandbox it then dies at once.
-// MCP-PROCESS-3. Text on its output that is no message is dropped, and reported once.
-// MCP-PROCESS-4. A server that does not read its input is ended before its messages fill the memory.
+// The server sees PATH and the variables that the agent file allows.
+// Its whole process group is killed when the connection ends. Its input closes when
+// this process ends, however that happens; in a sandbox it then dies at once.
+// Text on its output that is no message is dropped, and reported once.
+// A server that does not read its input is ended before its messages fill the memory.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
@@ -151,7 +151,6 @@ export function serverProcess(
     readLines(piece)
   }
 
-  /** Keeps MCP-PROCESS-3. */
   function receive(line: string): void {
     const message = messageIn(line)
     if (message !== undefined) {

@@ -1,9 +1,9 @@
 // The file of `auth.tokenFile`: a token that another program writes, or the login of `weir mcp login`,
 // which is renewed here.
-// TOKEN-FILE-1. A login is written to a file that only this user may read. Its values stand in no
-//     result, no error and no log line.
-// TOKEN-FILE-2. A login is sent to the server that it was made for. Its refresh token goes only to
-//     the authorization server that gave it: the SDK compares the issuer.
+// A login is written to a file that only this user may read. Its values stand in no
+// result, no error and no log line.
+// A login is sent to the server that it was made for. Its refresh token goes only to
+// the authorization server that gave it: the SDK compares the issuer.
 
 import type {
   AuthProvider,

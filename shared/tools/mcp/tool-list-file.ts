@@ -1,7 +1,7 @@
 // The file with the tools of an MCP server, in the form of its answer to `tools/list`. Processes
 // without the server offer these tools, and the process with the server offers no others.
-// MCP-TOOL-LIST-1. A tool that the server changed after the file was written is not offered, and its
-//     calls do not run.
+// A tool that the server changed after the file was written is not offered, and its
+// calls do not run.
 
 import type { Tool as ServerTool } from '@modelcontextprotocol/client'
 import { declarationHash, type McpServer, type Tool } from '../../agents/agents.ts'
@@ -36,7 +36,7 @@ export function writeToolList(toolsFile: string, tools: readonly ServerTool[]): 
   replaceFile(toolsFile, `${JSON.stringify({ tools }, null, 2)}\n`, { mode: 0o666 })
 }
 
-/** Keeps MCP-TOOL-LIST-1: of the tools of the server, those that its file has too. */
+/** Of the tools of the server, those that its file has too. */
 export function inToolList(
   tools: readonly Tool[],
   written: readonly Tool[],

@@ -1,11 +1,11 @@
 // The tools of MCP servers as they were at their first use, in a file of the data folder. Processes of one
 // folder share the file.
 // Each change is made under a lock from a fresh reading, so no process loses a pin of another one.
-// TOOL-PINS-1. A tool whose description or schema differs from its pin is held: it is not offered, and
-//     its calls do not run, until a person accepts the change.
-// TOOL-PINS-2. A person accepts the declaration that was shown: its id is made of it.
-// TOOL-PINS-3. A host gets the members that a pin holds, and no others. A server's instructions have a
-//     pin too, because hosts put them into the prompt. Hosts get the pinned text.
+// A tool whose description or schema differs from its pin is held: it is not offered, and
+// its calls do not run, until a person accepts the change.
+// A person accepts the declaration that was shown: its id is made of it.
+// A host gets the members that a pin holds, and no others. A server's instructions have a
+// pin too, because hosts put them into the prompt. Hosts get the pinned text.
 
 import { hash } from 'node:crypto'
 import { existsSync, rmSync, statSync, unwatchFile, watchFile } from 'node:fs'
@@ -134,7 +134,7 @@ type Listed = { server: McpServer; tools: readonly ServerTool[]; today: string }
 
 type Judged = Checked & { pins: ToolPin[]; isChanged: boolean }
 
-/** Keeps TOOL-PINS-1. Changes the given pins. */
+/** Changes the given pins. */
 function judged(pins: ToolPin[], { server, tools, today }: Listed): Judged {
   const of = digestOf(server)
   const own = new Map(
@@ -218,7 +218,7 @@ export function heldPins(dataFolder: string): (ToolPin & { changed: Declared })[
   return readPins(dataFolder).filter((pin) => pin.changed !== undefined) as never
 }
 
-/** Keeps TOOL-PINS-2. Long: a server chooses the text, and could find two declarations with one short id. */
+/** Long: a server chooses the text, and could find two declarations with one short id. */
 export function pinId({ server, of, tool, changed }: ToolPin): string {
   return hash('sha256', JSON.stringify([server, of, tool, changed])).slice(0, 40)
 }

@@ -1,6 +1,6 @@
 // The outcome of a tool that is a function, in this process or in that of its module. The same value
 // gives the same text in both. module-child.ts imports this file, so it imports only shared/lib.
-// FUNCTION-OUTCOME-1. The text is bounded here, so nobody holds a larger result than Weir keeps.
+// The text is bounded here, so nobody holds a larger result than Weir keeps.
 
 import { inspect } from 'node:util'
 import { cutToBytes } from '../../lib/text-cut.ts'

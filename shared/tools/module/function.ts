@@ -1,9 +1,9 @@
 // The tool kind `function`: a function of this process. It has the rights of this process, and
 // nothing can kill it.
-// FUNCTION-1. Its signal aborts at the timeout and at a stop. After the grace the call ends without
-//     it: the result of a function that ignores its signal is dropped, and its fault is logged.
-// FUNCTION-2. Its end is reported once, for any result and any error.
-// FUNCTION-3. Every end of a function that ran an agent has the tokens that it counted before.
+// Its signal aborts at the timeout and at a stop. After the grace the call ends without
+// it: the result of a function that ignores its signal is dropped, and its fault is logged.
+// Its end is reported once, for any result and any error.
+// Every end of a function that ran an agent has the tokens that it counted before.
 
 import type { FunctionTool } from '../../agents/agents.ts'
 import type { WholeContent } from '../../contract/call/contents.ts'

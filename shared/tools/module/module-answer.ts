@@ -1,5 +1,5 @@
 // A line of a module's process, checked before use: code of others may write any bytes there.
-// MODULE-ANSWER-1. A line has one reading, as JSON of limited depth. Another line is no answer.
+// A line has one reading, as JSON of limited depth. Another line is no answer.
 
 import { limits } from '../../contract/limits.ts'
 import { boundedJson } from '../../lib/json/bounded-json.ts'

@@ -1,12 +1,12 @@
 // The process of a module tool. Loads the module once, then calls its function, one call at a time,
 // as its parent requests over a pipe of lines. It is a separate program, which
 // module-process.ts starts.
-// MODULE-CHILD-1. It sends one answer to each call, and one when loading is over. It reports a
-//     crash in between if it still can.
-// MODULE-CHILD-2. It ends with its parent, together with all that the module started, also in an
-//     endless loop: a thread holds a pipe that breaks when the parent ends.
-// MODULE-CHILD-3. The pipe has lines of JSON, which the parent bounds and checks (module-answer.ts).
-//     Not the IPC channel of Node: a line that a module writes there can end the parent.
+// It sends one answer to each call, and one when loading is over. It reports a
+// crash in between if it still can.
+// It ends with its parent, together with all that the module started, also in an
+// endless loop: a thread holds a pipe that breaks when the parent ends.
+// The pipe has lines of JSON, which the parent bounds and checks (module-answer.ts).
+// Not the IPC channel of Node: a line that a module writes there can end the parent.
 
 import { once } from 'node:events'
 import { Socket } from 'node:net'
@@ -38,7 +38,7 @@ type ModuleFunction = (
   call: { idempotencyKey: string; signal: AbortSignal; context: unknown },
 ) => unknown
 
-/** The descriptors of the pipe with the lines, and of that in MODULE-CHILD-2. */
+/** The descriptors of the pipe with the lines, and of the pipe that ends with the parent. */
 const channelFd = 3
 const lifeline = 4
 const watch = `

@@ -1,8 +1,8 @@
 // One process that runs a tool's module (module-child.ts), as its parent sees it. A listener gets
 // its answers, and once its end. It sees PATH and the variables that the agent file allows, leads
 // its own process group, and does not outlive us. An idle one does not keep us alive.
-// MODULE-PROCESS-1. It answers once to its start and once to each call, in a bounded line. Other bytes
-//     on that pipe end it: it runs code of others.
+// It answers once to its start and once to each call, in a bounded line. Other bytes
+// on that pipe end it: it runs code of others.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
@@ -129,7 +129,6 @@ export function startModuleProcess(run: ModuleTool, clock: Clock, first: Listene
     },
   }
 
-  /** Keeps MODULE-PROCESS-1. */
   function onLine(line: string): void {
     const answer = isAwaited ? answerIn(line, textBytesMax) : undefined
     if (answer === undefined) return endBroken()
@@ -173,7 +172,7 @@ function launch(run: ModuleTool): { child: ChildProcess; bounds: Bounds | undefi
     cwd,
     detached: true,
     env: { ...visibleEnvironment(environment), ...(throughProxy && proxyEnvironment()) },
-    // 4 is its lifeline (module-child.ts, MODULE-CHILD-2), 5 gets the status lines of a sandbox.
+    // 4 is its lifeline (module-child.ts), 5 gets the status lines of a sandbox.
     stdio: withoutInherited([
       ...(['ignore', 'pipe', 'pipe', 'pipe', 'pipe'] as const),
       boxed === undefined ? 'ignore' : 'pipe',

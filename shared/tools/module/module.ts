@@ -2,10 +2,10 @@
 // kept for later calls, so that a call costs a message and not a start. Not a worker thread: a
 // thread sees our environment and memory, which hold the keys, and `process.exit` in it would end
 // us too. Top-level state of a module is shared by its calls, also across conversations.
-// MODULE-1. A process runs one call at a time. It gets no further call if it ended without an
-//     answer, or holds too much memory. A slow load goes on for the next call.
-// MODULE-2. A call is stopped by `signal`, then killed with all that it started.
-// MODULE-3. Memory and the wait for an end are bounded, for any module.
+// A process runs one call at a time. It gets no further call if it ended without an
+// answer, or holds too much memory. A slow load goes on for the next call.
+// A call is stopped by `signal`, then killed with all that it started.
+// Memory and the wait for an end are bounded, for any module.
 
 import type { ModuleTool } from '../../agents/agents.ts'
 import { limits } from '../../contract/limits.ts'

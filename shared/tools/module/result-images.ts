@@ -1,8 +1,8 @@
 // The images in the value that a function of this process returns: a part
 // `{ type: 'image', data, mediaType }`, alone or in a list with texts.
-// RESULT-IMAGES-1. A value without such a part is left as it is.
-// RESULT-IMAGES-2. Each image leaves a note with its hash in the text, so equal results stay equal
-//     for the loop-detector, and different images differ.
+// A value without such a part is left as it is.
+// Each image leaves a note with its hash in the text, so equal results stay equal
+// for the loop-detector, and different images differ.
 
 import {
   contentNote,

@@ -1,8 +1,8 @@
 // Watches all processes of a sandbox together: their memory and their number. `prlimit` bounds each
 // process only, has no bound on the processes of root, and counts memory that a runtime reserves and
 // never uses.
-// SANDBOX-BOUNDS-1. An excess ends the whole sandbox. A burst can be shorter than the time between
-//     two looks, so the bounds of `prlimit` stay behind it.
+// An excess ends the whole sandbox. A burst can be shorter than the time between
+// two looks, so the bounds of `prlimit` stay behind it.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'

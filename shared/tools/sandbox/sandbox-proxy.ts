@@ -1,12 +1,12 @@
 // The way out of a sandbox with a list of hosts: an HTTP proxy in this process, behind a Unix socket
 // that the sandbox contains. A sandbox has no other network and no DNS.
-// SANDBOX-PROXY-1. Only listed hosts are reached, on their listed port, otherwise on 80 and 443. An
-//     address is reached only if the list has that address.
-// SANDBOX-PROXY-2. A listed name is resolved here, once, and never leads to this machine, its
-//     neighbours on the link or a cloud's metadata: the owner of a name controls its DNS.
-// SANDBOX-PROXY-3. A plain request carries the host of its URL, so that it cannot name another
-//     behind the same server. The content of a tunnel (CONNECT) is not read.
-// SANDBOX-PROXY-4. The bytes of a tool or a host end at most their own connection.
+// Only listed hosts are reached, on their listed port, otherwise on 80 and 443. An
+// address is reached only if the list has that address.
+// A listed name is resolved here, once, and never leads to this machine, its
+// neighbours on the link or a cloud's metadata: the owner of a name controls its DNS.
+// A plain request carries the host of its URL, so that it cannot name another
+// behind the same server. The content of a tunnel (CONNECT) is not read.
+// The bytes of a tool or a host end at most their own connection.
 
 import { lookup } from 'node:dns/promises'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -161,7 +161,6 @@ export function targetIn(authority: string): Target | undefined {
     : { host, port }
 }
 
-/** Keeps SANDBOX-PROXY-1. */
 export function isListed(hosts: readonly HostPattern[], { host, port }: Target): boolean {
   return hosts.some(({ name, isSuffix, port: listed }) => {
     const isName = isSuffix ? isIP(host) === 0 && host.endsWith(`.${name}`) : host === name
@@ -173,7 +172,7 @@ function notListed(authority: string): string {
   return `${authority.slice(0, 300)} is not in the network list of this tool's sandbox`
 }
 
-/** Connects to an address that the check allowed (SANDBOX-PROXY-2). */
+/** Connects to an address that the check allowed. */
 async function reach({ host, port }: Target): Promise<Socket> {
   const isLiteral = isIP(host) !== 0
   const found = isLiteral

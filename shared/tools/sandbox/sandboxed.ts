@@ -1,5 +1,5 @@
 // Starts the program of a tool in its sandbox. A tool with a sandbox that cannot be made does not
-// start (SANDBOX-1).
+// start.
 
 import { resolve } from 'node:path'
 import type { CommandTool, ModuleTool } from '../../agents/agents.ts'
@@ -56,7 +56,7 @@ export function sandboxed(
   return { argv: confined(withForwarder, [...nodeArgv, forwarder], found), ...beside }
 }
 
-/** Before any tool runs: no sandbox follows a link that this tool may write (SANDBOX-MOUNTS-3). */
+/** Before any tool runs: no sandbox follows a link that this tool may write. */
 export function declareSandbox(run: CommandTool | ModuleTool): void {
   if (run.sandbox === undefined || run.sandbox === 'off') return
   const { write = [] } = run.sandbox === 'default' ? {} : run.sandbox

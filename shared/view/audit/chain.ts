@@ -1,10 +1,10 @@
 // Checks the chains of evidence: finds and names changed, missing, moved and added records of a
 // partition (shared/contract/audit/link.ts). Pure.
-// AUDIT-CHAIN-1. A record is judged by its content's hash, by the record before it in its chain, and by
-//     the record that its writer saw last.
-// AUDIT-CHAIN-2. No fault names records that the retention deleted, or that this process cannot read.
-//     Such a record explains one missing record and no other one.
-// AUDIT-CHAIN-3. The end of a partition has no successor. Its head, kept elsewhere, proves it.
+// A record is judged by its content's hash, by the record before it in its chain, and by
+// the record that its writer saw last.
+// No fault names records that the retention deleted, or that this process cannot read.
+// Such a record explains one missing record and no other one.
+// The end of a partition has no successor. Its head, kept elsewhere, proves it.
 
 import { contentHash, type Evidence, recordHash } from '../../contract/audit/link.ts'
 import type { AuditLink } from '../../contract/messages.ts'
@@ -71,13 +71,12 @@ export function checkPartition(partition: number, begin: number): PartitionCheck
     faults.push({ partition, offset, fault, text })
   }
 
-  /** Keeps AUDIT-CHAIN-2: whether this many records of a chain can be missing after its last one. */
+  /** Whether this many records of a chain can be missing after its last one. */
   function isExplained(missing: number, last: LastOfChain | undefined): boolean {
     if (last === undefined && begin > 0) return true
     return missing <= counts.hidden - (last?.hidden ?? 0)
   }
 
-  /** Keeps AUDIT-CHAIN-2. */
   function isSeenExplained({ seen, hidden, isAtBegin: isOfDeleted }: Unseen): boolean {
     if (explained.has(seen)) return true
     if (!isOfDeleted && explainedByHidden >= hidden) return false

@@ -1,9 +1,9 @@
 // The evidence in `audit` as entries: each decision about a call with the call's end, and each change of
 // an operator. Pure. The command, the API and the console show these entries.
-// AUDIT-VIEW-1. A decision that comes twice counts once, by the fields that its hash covers. The id of
-//     its record (R3) is covered by no hash, so it decides nothing.
-// AUDIT-VIEW-2. The newest `max` entries are kept. The number of the others is known.
-// AUDIT-VIEW-3. An entry of a conversation that was deleted later has no content.
+// A decision that comes twice counts once, by the fields that its hash covers. The id of
+// its record (R3) is covered by no hash, so it decides nothing.
+// The newest `max` entries are kept. The number of the others is known.
+// An entry of a conversation that was deleted later has no content.
 
 import { hash } from 'node:crypto'
 import { contentHash, type Evidence, withoutContent } from '../../contract/audit/link.ts'
@@ -141,7 +141,7 @@ export function auditFold(where: AuditWhere, max: number): AuditFold {
     const entry: AuditedCall = { ...callOf(message, place), withheld: content === undefined }
     const identity = identityOf(message, message.link?.content ?? content)
     const others = calls.get(callKey(entry)) ?? []
-    if (others.some((other) => other.identity === identity)) return // keeps AUDIT-VIEW-1
+    if (others.some((other) => other.identity === identity)) return
     if (isIn(entry, where)) calls.set(callKey(entry), [...others, { entry, identity }])
     add(entry)
   }
@@ -155,7 +155,6 @@ export function auditFold(where: AuditWhere, max: number): AuditFold {
     if (entries.length >= 2 * max) dropOldest()
   }
 
-  /** Keeps AUDIT-VIEW-2. */
   function dropOldest(): void {
     entries.sort(byTime)
     for (const entry of entries.splice(0, Math.max(0, entries.length - max))) {
@@ -180,7 +179,6 @@ export function auditFold(where: AuditWhere, max: number): AuditFold {
     deletions.set(conversation, Math.max(at, deletions.get(conversation) ?? 0))
   }
 
-  /** Keeps AUDIT-VIEW-3. */
   function withoutDeleted(entry: AuditEntry): AuditEntry {
     if (!('name' in entry) || entry.at > (deletions.get(entry.conversation) ?? -1)) return entry
     return withheldCall(entry)

@@ -1,6 +1,6 @@
 // The words of a search text, for the full-text index. Pure.
-// SEARCHED-WORDS-1. A search has a bounded number of words, and no word begins another one. So a search
-//     reads few lists of the index.
+// A search has a bounded number of words, and no word begins another one. So a search
+// reads few lists of the index.
 
 import { limits } from '../../contract/limits.ts'
 import { usageError } from '../../lib/errors.ts'

@@ -1,6 +1,6 @@
 // The values of a turn by which lists and exports select turns, and the savings of a turn's end. Pure.
-// SAVINGS-1. An upper bound: the turn goes on at its pace until the first of its caps. Each round has
-//     the tokens of the last response. The turn could also have ended earlier.
+// An upper bound: the turn goes on at its pace until the first of its caps. Each round has
+// the tokens of the last response. The turn could also have ended earlier.
 
 import { limits } from '../../contract/limits.ts'
 import type { Cap, FailureClass, TurnOutcome } from '../../contract/messages.ts'

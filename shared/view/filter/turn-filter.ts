@@ -1,7 +1,7 @@
 // The one language for conditions on turns: `--where` of the command line, `where` of a program, the
 // HTTP API and the console. One list has its keys. Pure; client/search answers it.
-// TURN-FILTER-1. One turn must meet all conditions, except those on tokens and cost, which are about
-//     its whole conversation. Of several values of one key, one is enough; of several texts, all count.
+// One turn must meet all conditions, except those on tokens and cost, which are about
+// its whole conversation. Of several values of one key, one is enough. Of several texts, all count.
 
 import { rules } from '../../../services/loop-detector/rules.ts'
 import type { Cap, FailureClass, InterventionAction, TurnOutcome } from '../../contract/messages.ts'

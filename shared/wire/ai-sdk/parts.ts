@@ -1,9 +1,9 @@
 // The prompts, answers and streams of AI SDK 7 in a guest.
-// PARTS-1. Each call carries its round, its argument text and its refusal in `providerMetadata.weir`,
-//     which comes back as `providerOptions.weir` in the next prompt.
-// PARTS-2. The model reads Weir's refusal in place of the SDK's own error.
-// PARTS-3. The calls of a stream are held until its end, because the SDK starts each as it comes.
-//     A stream without an end starts none.
+// Each call carries its round, its argument text and its refusal in `providerMetadata.weir`,
+// which comes back as `providerOptions.weir` in the next prompt.
+// The model reads Weir's refusal in place of the SDK's own error.
+// The calls of a stream are held until its end, because the SDK starts each as it comes.
+// A stream without an end starts none.
 
 import type { LanguageModelMiddleware } from 'ai'
 import { weirIn } from './weir-member.ts'
@@ -22,7 +22,7 @@ export function withWeir(call: ToolCall, kept: { round: string; refusal?: string
   return { ...call, providerMetadata: { ...call.providerMetadata, weir } }
 }
 
-/** The prompt for the model (PARTS-2). */
+/** The prompt for the model. */
 export function shownPrompt(prompt: Params['prompt']): Params['prompt'] {
   const refusals = new Map<string, unknown>()
   return prompt.map((message) => {
@@ -53,7 +53,7 @@ export function roundWith(callId: string, messages: { role: string; content: unk
   return answer && { request, answer: { content: answer.content } }
 }
 
-/** Passes texts at once, and the calls with the answer's end (PARTS-3). */
+/** Passes texts at once, and the calls with the answer's end. */
 export function heldUntilFinish(
   finish: (part: Finish) => Finish,
   judged: (answer: Finish & { content: Content[] }) => Promise<Content[]>,

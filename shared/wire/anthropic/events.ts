@@ -2,16 +2,16 @@
 // stream and its validity. Does not own: HTTP (providers.ts), which source of a call's arguments counts
 // (accumulator).
 //
-// ANTHROPIC-EVENTS-1. An unreadable event spoils the attempt, and so does a message that restarts
-//     after its blocks began. A payload that cannot begin an event is skipped.
-// BLOCKS-1. Events never invent bytes. A start input of {}, null or "" is the protocol's
-//     placeholder and means no input, and so does the text "null".
-// BLOCKS-2. A delta goes only to the block of its index. Our own count tells calls apart, because
-//     providers reuse indexes.
-// BLOCKS-3. Argument bytes without an open block of ours get a separate index and are never
-//     dropped. Some call lacks them and must not count as complete (I1.1).
-// BLOCKS-4. Provider-run blocks (such as server_tool_use) and unknown blocks are never calls. Their
-//     beginning goes to the log.
+// An unreadable event spoils the attempt, and so does a message that restarts
+// after its blocks began. A payload that cannot begin an event is skipped.
+// Events never invent bytes. A start input of {}, null or "" is the protocol's
+// placeholder and means no input, and so does the text "null".
+// A delta goes only to the block of its index. Our own count tells calls apart, because
+// providers reuse indexes.
+// Argument bytes without an open block of ours get a separate index and are never
+// dropped. Some call lacks them and must not count as complete (I1.1).
+// Provider-run blocks (such as server_tool_use) and unknown blocks are never calls. Their
+// beginning goes to the log.
 
 import { isPlaceholder } from '../../contract/arguments/no-arguments.ts'
 import { limits } from '../../contract/limits.ts'
@@ -296,7 +296,7 @@ function announcedAgain(stream: MessageStream, call: OpenCall, sent: SentBlock):
 
 /**
  * `exact`: values of the event. Pieces for a provider-run block belong to it only while it is open
- * (BLOCKS-3).
+ *.
  */
 function blockDelta(
   stream: MessageStream,
@@ -406,7 +406,7 @@ function blockStop(stream: MessageStream, at: number): PartEvent[] {
   }
 }
 
-/** The start input as JSON. Empty: a placeholder (BLOCKS-1). Undefined: not representable. */
+/** The start input as JSON. Empty: a placeholder. Undefined: not representable. */
 function startInput(input: unknown, { exact, path }: SentBlock): string | undefined {
   if (input === undefined || input === null) return ''
   const text = exact([...path, 'input'])

@@ -6,12 +6,12 @@
 // follows the mark of the system prompt. Only the request with the nudge misses the cache of the
 // conversation.
 //
-// CONVERSATION-MESSAGES-1. Every tool_use has exactly one tool_result, in the very next message and
-//     in the same order. Providers refuse anything else (I5.4).
-// CONVERSATION-MESSAGES-2. Equal entries give equal messages, and more entries only append
-//     (UTTERANCES-2), so the provider's prompt cache holds.
-// CONVERSATION-MESSAGES-3. User and assistant alternate, the user is first and last, and no block
-//     is blank.
+// Every tool_use has exactly one tool_result, in the very next message and
+// in the same order. Providers refuse anything else (I5.4).
+// Equal entries give equal messages, and more entries only append
+// (UTTERANCES-2), so the provider's prompt cache holds.
+// User and assistant alternate, the user is first and last, and no block
+// is blank.
 
 import type {
   Base64ImageSource,
@@ -92,7 +92,7 @@ function systemOf(agent: string, nudge: string | null): { system?: TextBlockPara
   return system.length === 0 ? {} : { system }
 }
 
-/** The last message is the user's (CONVERSATION-MESSAGES-3), so its last block accepts a mark. */
+/** The last message is the user's, so its last block accepts a mark. */
 function markLast(blocks: (Tool | ContentBlockParam)[]): void {
   const last = blocks.at(-1)
   if (last !== undefined) Object.assign(last, cached)

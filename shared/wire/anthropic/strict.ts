@@ -1,6 +1,6 @@
-// The strict reading of answers of Anthropic's Messages, and their printing. Keeps STRICT-1 to STRICT-3.
-// MESSAGES-STRICT-1. Blocks come one after another, each with one place and its kinds of deltas. A
-//     block of an unknown type could be a call, so no answer with one is accepted.
+// The strict reading of answers of Anthropic's Messages, and their printing.
+// Blocks come one after another, each with one place and its kinds of deltas. A
+// block of an unknown type could be a call, so no answer with one is accepted.
 
 import { limits } from '../../contract/limits.ts'
 import { boundedJson } from '../../lib/json/bounded-json.ts'

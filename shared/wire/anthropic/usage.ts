@@ -11,7 +11,7 @@ const fields = [
   ['cacheWriteTokens', 'cache_creation_input_tokens'],
 ] as const
 
-/** Only the counts that `usage` has. Keeps TOKEN-COUNT-1. */
+/** Only the counts that `usage` has. */
 export function messagesUsage(usage: Record<string, unknown>): Partial<Usage> {
   if (fields.some(([, sent]) => isUnreadable(usage[sent]))) return noUsage
   return Object.fromEntries(

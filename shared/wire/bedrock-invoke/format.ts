@@ -1,7 +1,7 @@
 // Amazon Bedrock's InvokeModel and InvokeModelWithResponseStream for Claude: the body is a request of
 // Messages, and a frame of the stream holds an event of Messages. Claude Code uses both.
-// INVOKE-1. The body names a version of Messages. Other models have bodies of their vendors, and their
-//     requests are not judged.
+// The body names a version of Messages. Other models have bodies of their vendors, and their
+// requests are not judged.
 
 import { anthropic } from '../anthropic/format.ts'
 import { modelIn } from '../bedrock/format.ts'
@@ -20,7 +20,7 @@ export const bedrockInvoke: LikeFormat = {
     withoutCalls: [],
     model: modelIn,
     elsewhere: ({ anthropic_version: version }) =>
-      typeof version === 'string' ? undefined : 'Bedrock', // keeps INVOKE-1
+      typeof version === 'string' ? undefined : 'Bedrock',
     unreadable:
       'the body of this request has no anthropic_version, and Weir judges InvokeModel for Claude only: use Converse for other models',
   },

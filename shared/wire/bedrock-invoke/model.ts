@@ -1,5 +1,5 @@
 // The answers of Claude through InvokeModel: those of Messages, and a stream of frames with a chunk each.
-// INVOKE-2. Members of AWS, such as counts and the state of a guardrail, are dropped. No client gets them.
+// Members of AWS, such as counts and the state of a guardrail, are dropped. No client gets them.
 
 import { messageEvents } from '../anthropic/answer.ts'
 import { anthropicModel } from '../anthropic/model.ts'
@@ -27,7 +27,6 @@ function eventIn({ bytes }: Json): Json {
   return ofVendor(strictObject(event.toString('utf8')))
 }
 
-/** Keeps INVOKE-2. */
 function ofVendor(message: Json): Json {
   return Object.fromEntries(
     Object.entries(message).filter(([name]) => !name.startsWith('amazon-bedrock-')),

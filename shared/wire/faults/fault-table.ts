@@ -1,7 +1,7 @@
 // The meaning of a provider's error, by its status, codes and wording. There is no standard: each
 // sign is in use by a server. Add a new one to the vendor's faults.ts and to the test. An unknown error
 // stays a refusal, or a failure with a retry, with the provider's text.
-// FAULT-TABLE-1. All signs count for every server: a gateway passes on the errors of servers behind it.
+// All signs count for every server: a gateway passes on the errors of servers behind it.
 
 import type { ReasoningRefusal } from '../../contract/messages.ts'
 import { anthropicFaults } from '../anthropic/faults.ts'

@@ -1,6 +1,6 @@
 // Prints server-sent events.
-// PRINTED-EVENTS-1. A printed event has one line of data, also for clients that end a line at any
-//     character that Unicode calls a line separator. A type that is no word gets no line.
+// A printed event has one line of data, also for clients that end a line at any
+// character that Unicode calls a line separator. A type that is no word gets no line.
 
 import type { Json } from '../../transcript/json-fields.ts'
 
@@ -18,12 +18,12 @@ export function printedEvents(
     .join('')
 }
 
-/** Keeps PRINTED-EVENTS-1: a type with line ends would be events of the vendor. */
+/** A type with line ends would be events of the vendor. */
 export function isWord(type: unknown): boolean {
   return typeof type === 'string' && /^[\w.-]+$/.test(type)
 }
 
-/** Keeps PRINTED-EVENTS-1. JSON.stringify escapes the other separators. */
+/** JSON.stringify escapes the other separators. */
 export function oneLine(json: string): string {
   return json.replace(
     /[\u0085\u2028\u2029]/g,

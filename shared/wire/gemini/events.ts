@@ -1,10 +1,10 @@
 // Maps the chunks of Gemini's answers to part events. Owns: the content of a chunk, the end of the
 // answer and its validity. Does not own: HTTP, signatures (signed-parts.ts).
 //
-// GEMINI-EVENTS-1. A chunk is a whole response with whole calls: each is another call, with or
-//     without an id. A call in pieces spoils the attempt: only Vertex sends one, on request.
-// GEMINI-EVENTS-2. Only a finish reason ends an answer. A blocked prompt is a refusal.
-// GEMINI-EVENTS-3. The first candidate is the answer. Weir requests no other.
+// A chunk is a whole response with whole calls: each is another call, with or
+// without an id. A call in pieces spoils the attempt: only Vertex sends one, on request.
+// Only a finish reason ends an answer. A blocked prompt is a refusal.
+// The first candidate is the answer. Weir requests no other.
 
 import type { PartEvent, Stop } from '../../contract/messages.ts'
 import { isObject } from '../../lib/json/json-object.ts'
@@ -87,7 +87,7 @@ function readChunk(
     if (!isObject(candidate)) continue
     const place = typeof candidate.index === 'number' ? candidate.index : at
     stream.candidate ??= place
-    if (place !== stream.candidate) continue // keeps GEMINI-EVENTS-3
+    if (place !== stream.candidate) continue
     return readCandidate(stream, candidate, { exact, path: ['candidates', at] })
   }
   return []
@@ -144,7 +144,6 @@ function signatureOf(part: Json): string | undefined {
   return typeof signature === 'string' && signature !== '' ? signature : undefined
 }
 
-/** Keeps GEMINI-EVENTS-1. */
 function readCall(
   stream: GeminiStream,
   call: unknown,

@@ -1,12 +1,12 @@
 // A history as Gemini's contents. Owns: valid contents for any history. Does not own: the words
 // (utterances.ts), signatures (signed-parts.ts), the rest of the request (request.ts).
 //
-// GEMINI-MESSAGES-1. A content with calls is followed by one with exactly as many results, in the
-//     same order. Gemini refuses anything else (I5.4).
-// GEMINI-MESSAGES-2. Equal entries give equal contents, and more entries only append, for the
-//     prompt cache. User texts in a row become one content.
-// GEMINI-MESSAGES-3. A call has an id only if its model gave it one. Otherwise name and order pair a
-//     result with its call.
+// A content with calls is followed by one with exactly as many results, in the
+// same order. Gemini refuses anything else (I5.4).
+// Equal entries give equal contents, and more entries only append, for the
+// prompt cache. User texts in a row become one content.
+// A call has an id only if its model gave it one. Otherwise name and order pair a
+// result with its call.
 
 import type { Content, HistoryEntry, ReasoningRefusal } from '../../contract/messages.ts'
 import type { Contents } from '../exchange.ts'
@@ -54,7 +54,7 @@ export function geminiContents(history: HistoryEntry[], how: HowSaid): GeminiCon
   return contents
 }
 
-/** Keeps GEMINI-MESSAGES-1: a text never joins results. */
+/** A text never joins results. */
 function addUser(contents: GeminiContent[], parts: Json[]): void {
   const last = contents.at(-1)
   const isText = last?.role === 'user' && last.parts.every((part) => !('functionResponse' in part))
@@ -78,7 +78,6 @@ function callOf(spoken: SpokenCall, rebuilt: boolean): Json {
   return { ...namedBy(spoken, rebuilt), args: inputOf(spoken.call) }
 }
 
-/** Keeps GEMINI-MESSAGES-3. */
 function namedBy({ id, call }: SpokenCall, rebuilt: boolean): Json {
   const name = usableName(call.name, 64)
   return call.id === '' || rebuilt ? { name } : { id, name }

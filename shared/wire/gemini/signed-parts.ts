@@ -1,11 +1,11 @@
 // The parts of an answer with their thought signatures. A signature belongs to its part: it goes
 // back in the same part, at the same place, to the model that wrote it.
 //
-// SIGNED-PARTS-1. Texts join only if neither has a signature, as Google requires.
-// SIGNED-PARTS-2. The log keeps lengths of texts and ordinals of calls, not their content. If the
-//     recorded text has another length, it stands in the first text part.
-// SIGNED-PARTS-3. A refusal changes the form once: no signatures, or Google's documented value in
-//     the first call of a message.
+// Texts join only if neither has a signature, as Google requires.
+// The log keeps lengths of texts and ordinals of calls, not their content. If the
+// recorded text has another length, it stands in the first text part.
+// A refusal changes the form once: no signatures, or Google's documented value in
+// the first call of a message.
 
 import { limits } from '../../contract/limits.ts'
 import type { ReasoningRefusal } from '../../contract/messages.ts'
@@ -107,7 +107,6 @@ function signatureOf(part: SignedPart, refused: ReasoningRefusal): Json {
   return refused === 'damaged' ? {} : { thoughtSignature: part.thoughtSignature }
 }
 
-/** Keeps SIGNED-PARTS-3. */
 function withMark(parts: Json[]): Json[] {
   const first = parts.findIndex(({ functionCall }) => functionCall !== undefined)
   return parts.map((part, at) => (at === first ? { thoughtSignature: unverified, ...part } : part))

@@ -1,7 +1,7 @@
-// The strict reading of answers of Gemini, and their printing. Keeps STRICT-1 to STRICT-3.
-// GEMINI-STRICT-1. One candidate, of whole parts. A part is a text, a call, or of one other kind that no
-//     client runs. Code of the provider counts as such only together with its result.
-// GEMINI-STRICT-2. A chunk is printed from the values of its parts. Signatures stay in their parts.
+// The strict reading of answers of Gemini, and their printing.
+// One candidate, of whole parts. A part is a text, a call, or of one other kind that no
+// client runs. Code of the provider counts as such only together with its result.
+// A chunk is printed from the values of its parts. Signatures stay in their parts.
 
 import { isObject } from '../../lib/json/json-object.ts'
 import { finishWord, meaningOf } from '../../transcript/finish-reasons.ts'
@@ -107,7 +107,6 @@ function readChunk(chunk: Json): Chunk {
   return { body, candidate, items: parts.map(itemOf), finish: finishWord(given.finishReason) }
 }
 
-/** Keeps GEMINI-STRICT-1. */
 function itemOf(part: unknown): AnswerItem {
   if (!isObject(part)) throw fault('a part of it is no object')
   const names = Object.keys(part).filter((name) => !ofPart.includes(name))
@@ -146,7 +145,6 @@ function callIn(call: unknown): Extract<AnswerItem, { kind: 'call' }> {
   return { kind: 'call', id, name, arguments: args === undefined ? '' : JSON.stringify(args) }
 }
 
-/** Keeps GEMINI-STRICT-2. */
 function printed({ body, candidate, items }: Chunk, usage: Json | undefined): Json {
   const content = { role: 'model', parts: items.map(partOf) }
   return {

@@ -14,7 +14,7 @@ const fields = [
   'thoughtsTokenCount',
 ] as const
 
-/** Keeps TOKEN-COUNT-1. The cached tokens are a part of the prompt's, the thoughts of no other. */
+/** The cached tokens are a part of the prompt's, the thoughts of no other. */
 export function geminiUsage(usage: Json): Usage {
   const counts = fields.map((field) => member(usage, field))
   if (counts.some(isUnreadable)) return noUsage

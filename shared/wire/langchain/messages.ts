@@ -1,5 +1,5 @@
 // The messages and answers of LangChain in a guest.
-// LCM-1. Messages are made by the host's own classes and reducers, never by a second copy of them.
+// Messages are made by the host's own classes and reducers, never by a second copy of them.
 
 import type { AgentMiddleware } from 'langchain'
 

@@ -1,4 +1,4 @@
-// The strict reading of answers of Ollama, and their printing. Keeps STRICT-1 to STRICT-3.
+// The strict reading of answers of Ollama, and their printing.
 // OLLAMA-STRICT-1. A call is a name and an object of arguments. An answer ends with `done: true`, and
 //     nothing follows.
 // OLLAMA-STRICT-2. An object is printed from its values: its texts, its judged calls, and the members

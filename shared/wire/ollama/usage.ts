@@ -14,7 +14,6 @@ export function countsIn(answer: Json): Json | undefined {
   return counts.length === 0 ? undefined : Object.fromEntries(counts)
 }
 
-/** Keeps TOKEN-COUNT-1. */
 export function ollamaUsage({ prompt_eval_count: input, eval_count: output }: Json): Usage {
   if (isUnreadable(input) || isUnreadable(output)) return noUsage
   return { ...noUsage, inputTokens: countOf(input), outputTokens: countOf(output) }

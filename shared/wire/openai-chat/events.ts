@@ -2,12 +2,12 @@
 // end of the stream and its validity. Does not own: HTTP (providers.ts), entries of calls (calls.ts),
 // which call a piece belongs to and how pieces join (accumulator).
 //
-// OPENAI-CHAT-EVENTS-1. Everything is emitted as it arrives. A piece of a call keeps its index, id
-//     and name.
-// OPENAI-CHAT-EVENTS-2. A refusal has its own channel, and the stop of its response is `refusal`.
-// OPENAI-CHAT-EVENTS-3. The first choice is the answer. choices.ts adds calls of other choices.
-// OPENAI-CHAT-EVENTS-4. A response that restarts under another id spoils the attempt: its content
-//     would be doubled or mixed.
+// Everything is emitted as it arrives. A piece of a call keeps its index, id
+// and name.
+// A refusal has its own channel, and the stop of its response is `refusal`.
+// The first choice is the answer. choices.ts adds calls of other choices.
+// A response that restarts under another id spoils the attempt: its content
+// would be doubled or mixed.
 
 import { limits } from '../../contract/limits.ts'
 import type { PartEvent, Stop } from '../../contract/messages.ts'
@@ -47,7 +47,7 @@ export type ChatStream = OpenAnswer & {
   blocks: Map<'text' | 'refusal' | 'reasoning', number>
   /** The server's id of the response; empty: none. */
   id: string
-  /** The place of the first choice (OPENAI-CHAT-EVENTS-3); undefined: none yet. */
+  /** The place of the first choice; undefined: none yet. */
   choice: number | undefined
   /** The content of other choices, by place. */
   others: Map<number, OtherChoice>
@@ -155,7 +155,6 @@ function endChat(stream: ChatStream): PartEvent[] {
   return [...events, ...(isWhole ? reasoningBlock(stream) : []), ...saidEvents(stream)]
 }
 
-/** Keeps OPENAI-CHAT-EVENTS-3. */
 function takeOthers(stream: ChatStream): PartEvent[] {
   const taken = stream.hasCalls ? [] : callsBeside(stream.others)
   for (const { words } of taken) {

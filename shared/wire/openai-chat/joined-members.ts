@@ -1,5 +1,5 @@
 // Joins the deltas of a streamed message: texts are joined, items of lists by their index.
-// JOINED-MEMBERS-1. The time is linear in the items, because a provider chooses their number.
+// The time is linear in the items, because a provider chooses their number.
 
 import { isObject } from '../../lib/json/json-object.ts'
 import type { Json } from '../format.ts'
@@ -9,7 +9,7 @@ const whole = new Set(['id', 'type', 'index', 'role', 'name', 'format'])
 
 /** Adds the members of the deltas of one message to it, in place. */
 export function memberJoiner(): (to: Json, piece: Json) => void {
-  /** Keeps JOINED-MEMBERS-1: the newest item of each index, by list. */
+  /** The newest item of each index, by list. */
   const placesOf = new WeakMap<unknown[], Map<unknown, Json>>()
 
   function join(to: Json, piece: Json): void {

@@ -2,12 +2,12 @@
 // OpenRouter and others. A signature covers a whole block, so the blocks must go back whole and
 // unchanged, not as the streamed pieces.
 //
-// REASONING-DETAILS-1. A piece continues the block of its type and index. Without an index it
-//     continues the last block, if that has its type, no signature and an earlier chunk.
-// REASONING-DETAILS-2. Texts and summaries are joined in order. Encrypted data comes whole, so each
-//     piece is a block.
-// REASONING-DETAILS-3. Nothing goes back if a part is too large or unreadable: a provider refuses
-//     partial thinking.
+// A piece continues the block of its type and index. Without an index it
+// continues the last block, if that has its type, no signature and an earlier chunk.
+// Texts and summaries are joined in order. Encrypted data comes whole, so each
+// piece is a block.
+// Nothing goes back if a part is too large or unreadable: a provider refuses
+// partial thinking.
 
 import { limits } from '../../contract/limits.ts'
 import { jsonFault } from '../../lib/json/json-fault.ts'
@@ -17,7 +17,7 @@ import type { Json } from '../format.ts'
 
 /**
  * The blocks so far; `addDetails` changes them in place. `bytes`: their size. `isSpoilt`: nothing
- * goes back (REASONING-DETAILS-3).
+ * goes back.
  */
 export type ReasoningDetails = { blocks: Json[]; bytes: number; isSpoilt: boolean }
 
@@ -64,7 +64,7 @@ function joinedField({ type }: Json): 'text' | 'summary' | undefined {
   return type === 'reasoning.summary' ? 'summary' : undefined
 }
 
-/** The block that the piece continues (REASONING-DETAILS-1). */
+/** The block that the piece continues. */
 function blockOf(blocks: Json[], { type, index }: Json, before: number): Json | undefined {
   if (index != null) return blocks.find((block) => block.type === type && block.index === index)
   const last = blocks.length === before ? blocks.at(-1) : undefined

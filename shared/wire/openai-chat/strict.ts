@@ -1,7 +1,7 @@
-// The strict reading of answers of Chat Completions, and their printing. Keeps STRICT-1 to STRICT-3.
-// CHAT-STRICT-1. One choice, in deltas or as a message, and each call in one wrapper that fits its type.
-// CHAT-STRICT-2. A piece without an id belongs to the newest call of its index. Some servers give all
-//     calls of an answer one index, so calls are printed with places of Weir.
+// The strict reading of answers of Chat Completions, and their printing.
+// One choice, in deltas or as a message, and each call in one wrapper that fits its type.
+// A piece without an id belongs to the newest call of its index. Some servers give all
+// calls of an answer one index, so calls are printed with places of Weir.
 
 import { limits } from '../../contract/limits.ts'
 import { isObject } from '../../lib/json/json-object.ts'
@@ -141,7 +141,6 @@ function wrapperOf(type: unknown, hasNamed: boolean): OpenCall['wrapper'] {
   return undefined
 }
 
-/** Keeps CHAT-STRICT-2. */
 function calledAt(calls: OpenCall[], index: number | undefined, id: unknown): OpenCall {
   const isNamed = typeof id === 'string' && id !== ''
   if (!isNamed && id !== undefined && id !== null && id !== '')

@@ -16,7 +16,7 @@ export function usageIn(chunk: Json, choice: Json | undefined): Json | undefined
   return isObject(chunk.x_groq) && isObject(chunk.x_groq.usage) ? chunk.x_groq.usage : undefined
 }
 
-/** Keeps TOKEN-COUNT-1. The counts of a cache are parts of the prompt's. */
+/** The counts of a cache are parts of the prompt's. */
 export function usageOf(usage: Json): Usage {
   const { prompt_tokens, completion_tokens, total_tokens } = usage
   if ([prompt_tokens, completion_tokens, total_tokens].some(isUnreadable)) return noUsage

@@ -3,13 +3,13 @@
 // (stream.ts), the content of an item (items.ts), which source of a call's arguments counts
 // (accumulator).
 //
-// OPENAI-RESPONSES-EVENTS-1. Servers send everything up to four times. It is emitted once, and again
-//     only if it differs.
-// OPENAI-RESPONSES-EVENTS-2. Argument bytes without an item get a separate index and are never
-//     dropped (I1.1).
-// OPENAI-RESPONSES-EVENTS-3. Provider-run and unknown items are never calls.
-// OPENAI-RESPONSES-EVENTS-4. A call closes at the end of the response, if the server calls it
-//     complete and its sources prove no loss (isContradicted in items.ts).
+// Servers send everything up to four times. It is emitted once, and again
+// only if it differs.
+// Argument bytes without an item get a separate index and are never
+// dropped (I1.1).
+// Provider-run and unknown items are never calls.
+// A call closes at the end of the response, if the server calls it
+// complete and its sources prove no loss (isContradicted in items.ts).
 
 import { limits } from '../../contract/limits.ts'
 import type { PartEvent, Stop } from '../../contract/messages.ts'
@@ -188,7 +188,7 @@ function argumentsDone(stream: ResponseStream, event: Json, text: string): PartE
   return allArguments(item, text, event.name)
 }
 
-/** OPENAI-RESPONSES-EVENTS-2. No call lacks the arguments of an item that is not ours. */
+/** No call lacks the arguments of an item that is not ours. */
 function strayArguments(stream: ResponseStream, item: Item | undefined, text: string): PartEvent[] {
   return item?.kind === 'other' ? [] : [partEvent('call_arguments', newIndex(stream), text)]
 }

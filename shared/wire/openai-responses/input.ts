@@ -1,13 +1,13 @@
 // A history as input items of the Responses API. Owns: valid items for any history. Does not own:
 // the words (utterances.ts), the rest of the request (request.ts).
 //
-// INPUT-1. Every function_call has exactly one function_call_output, after the calls of its
-//     response and in the same order (I5.4).
-// INPUT-2. Equal entries give equal items, and more entries only append (UTTERANCES-2), so the
-//     provider's prompt cache holds.
-// INPUT-3. Reasoning returns unchanged to its own model, before the call that followed it. Only
-//     encrypted reasoning returns: the provider stores nothing under its id.
-// INPUT-4. Each message of the model returns with its phase, in its place between the calls.
+// Every function_call has exactly one function_call_output, after the calls of its
+// response and in the same order (I5.4).
+// Equal entries give equal items, and more entries only append (UTTERANCES-2), so the
+// provider's prompt cache holds.
+// Reasoning returns unchanged to its own model, before the call that followed it. Only
+// encrypted reasoning returns: the provider stores nothing under its id.
+// Each message of the model returns with its phase, in its place between the calls.
 
 import type {
   ResponseInputFile,
@@ -100,7 +100,7 @@ function itemOf(content: SentContent): SentItem {
 type Placed = { calls: number; item: ResponseInputItem; isText: boolean }
 
 /**
- * The model's reasoning and its text. Keeps INPUT-3 and INPUT-4. The text is one message if the
+ * The model's reasoning and its text. The text is one message if the
  * recorded phases do not cover it; that has a phase only if there is no other.
  */
 function placedItems(text: string, own: Json[], hasReasoning: boolean): Placed[] {

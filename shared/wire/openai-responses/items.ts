@@ -1,4 +1,4 @@
-// One item of a Responses stream, and the news in each event about it (OPENAI-RESPONSES-EVENTS-1).
+// One item of a Responses stream, and the news in each event about it.
 
 import { isPlaceholder } from '../../contract/arguments/no-arguments.ts'
 import type { PartEvent } from '../../contract/messages.ts'
@@ -133,7 +133,7 @@ export function allArguments(item: Item, text: string, name: unknown): PartEvent
 
 /**
  * Closes an ended call at the end of the response, which may still call it incomplete or change its
- * arguments. A call with contradictions stays open and does not run (OPENAI-RESPONSES-EVENTS-4).
+ * arguments. A call with contradictions stays open and does not run.
  */
 export function closeCall(item: Item): PartEvent[] {
   const isWhole =
@@ -220,7 +220,7 @@ function endedText(item: Item, sent: Json): PartEvent[] {
 const phaseCharsMax = 64
 
 /**
- * The phase of a message goes back with it (INPUT-4). `chars`: the length of its text in the
+ * The phase of a message goes back with it. `chars`: the length of its text in the
  * response's.
  */
 function phaseBlock({ index, model, callsBefore, streamed }: Item, sent: Json): PartEvent[] {

@@ -1,7 +1,7 @@
 // A response of the Responses API in progress: its items, and the item of each event.
 //
-// STREAM-1. An event belongs to the item with its id, or at its place, or to the newest one.
-//     Arguments without an item belong to no known call while several calls are open.
+// An event belongs to the item with its id, or at its place, or to the newest one.
+// Arguments without an item belong to no known call while several calls are open.
 
 import type { PartEvent } from '../../contract/messages.ts'
 import type { OpenAnswer } from '../answer-reader.ts'
@@ -36,7 +36,7 @@ export function placeOf({ item_id: id, output_index: given }: Json): Place {
   }
 }
 
-/** Keeps STREAM-1. Servers omit the id or the place, and some change an item's id in each event. */
+/** Servers omit the id or the place, and some change an item's id in each event. */
 export function findItem({ items }: ResponseStream, { id, index }: Place): Item | undefined {
   const known = id === '' ? undefined : items.findLast((item) => item.ids.includes(id))
   if (known !== undefined || index !== undefined)

@@ -1,7 +1,7 @@
-// The strict reading of answers of Responses, and their printing. Keeps STRICT-1 to STRICT-3.
-// RESPONSES-STRICT-1. Each item begins once and ends once, in its place. The final output repeats the
-//     items or is empty, so it has no call that no item had.
-// RESPONSES-STRICT-2. Items of an unknown type could be calls, so no answer with one is accepted.
+// The strict reading of answers of Responses, and their printing.
+// Each item begins once and ends once, in its place. The final output repeats the
+// items or is empty, so it has no call that no item had.
+// Items of an unknown type could be calls, so no answer with one is accepted.
 
 import { limits } from '../../contract/limits.ts'
 import { isObject, jsonText } from '../../lib/json/json-object.ts'
@@ -300,7 +300,6 @@ function isOther(id: unknown, other: unknown): boolean {
   return id !== undefined && other !== undefined && id !== other
 }
 
-/** Keeps RESPONSES-STRICT-1. */
 function isSameOutput(items: readonly AnswerItem[], output: readonly unknown[]): boolean {
   return (
     items.length === output.length &&

@@ -2,11 +2,11 @@
 // and whole again at the end of the item. Owns: the new characters of each event. Does not own: the
 // item (stream.ts), the use of the text (accumulator).
 //
-// OPENAI-RESPONSES-TEXTS-1. Emitted pieces stay. A whole text only adds missing characters at the
-//     end. Texts that differ are never joined, since either could be a call.
-// OPENAI-RESPONSES-TEXTS-2. A text with two versions is disputed: it is shown, and no call in it
-//     runs.
-// OPENAI-RESPONSES-TEXTS-3. The cost of an event depends only on its own text.
+// Emitted pieces stay. A whole text only adds missing characters at the
+// end. Texts that differ are never joined, since either could be a call.
+// A text with two versions is disputed: it is shown, and no call in it
+// runs.
+// The cost of an event depends only on its own text.
 
 /** `pieces`: never empty ones. `length`: their sum. `part`: the newest one. */
 export type StreamedText = {
@@ -75,7 +75,7 @@ function differs(
   from: Pick<Part, 'pieces' | 'length'>,
   text: string,
 ): boolean {
-  const isLonger = length - from.length > 2 * text.length + blanksMax // avoids the join (OPENAI-RESPONSES-TEXTS-3)
+  const isLonger = length - from.length > 2 * text.length + blanksMax // avoids the join
   return isLonger || pieces.slice(from.pieces).join('').trim() !== text.trim()
 }
 

@@ -2,8 +2,8 @@
 // of one name.
 // A top-level tool and one of its name in a namespace of its name have one name, because the provider
 // can send the same call for both.
-// TOOL-NAME-1. Requests, histories and answers give a tool the same name. A rule for one tool counts
-//     for another only in this pair.
+// Requests, histories and answers give a tool the same name. A rule for one tool counts
+// for another only in this pair.
 
 import type { Json } from '../format.ts'
 

@@ -5,7 +5,7 @@ import { noUsage } from '../../contract/turn/no-usage.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { countOf, isUnreadable, usageWithCache } from '../token-count.ts'
 
-/** Keeps TOKEN-COUNT-1. The counts of a cache are parts of the input's. */
+/** The counts of a cache are parts of the input's. */
 export function responsesUsage(usage: Record<string, unknown>): Usage {
   if (isUnreadable(usage.input_tokens) || isUnreadable(usage.output_tokens)) return noUsage
   const details = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {}

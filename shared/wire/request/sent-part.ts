@@ -1,5 +1,5 @@
 // A part of a message in the forms of clients: a text, an image or a file.
-// SENT-PART-1. Images and files arrive as bytes in the request. No URL is fetched.
+// Images and files arrive as bytes in the request. No URL is fetched.
 
 import { isObject, jsonText } from '../../lib/json/json-object.ts'
 import type { Json } from '../format.ts'
@@ -42,7 +42,6 @@ function uiFileOf({ mediaType, filename, url }: Json): SentPart {
     : { kind: 'file', name: filename, data: dataUrl(url) }
 }
 
-/** Keeps SENT-PART-1. */
 function dataUrl(url: unknown): string | undefined {
   return typeof url === 'string' && url.startsWith('data:') ? url : undefined
 }

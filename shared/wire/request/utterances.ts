@@ -2,12 +2,12 @@
 // Owns: the words, the omissions, the call ids. Does not own: a provider's format
 // (anthropic/request.ts, openai-chat/request/messages.ts, openai-responses/input.ts).
 //
-// UTTERANCES-1. Each call has exactly one result, in one object, so no provider can separate them
-//     (I5.4).
-// UTTERANCES-2. Equal entries give equal words and ids, and more entries only append. Ids are
-//     derived, never counted per request, so the provider's prompt cache holds.
-// UTTERANCES-3. The user speaks first and last, the model speaks twice in a row only after calls,
-//     and no text is blank or holds half a character.
+// Each call has exactly one result, in one object, so no provider can separate them
+// (I5.4).
+// Equal entries give equal words and ids, and more entries only append. Ids are
+// derived, never counted per request, so the provider's prompt cache holds.
+// The user speaks first and last, the model speaks twice in a row only after calls,
+// and no text is blank or holds half a character.
 
 import { argumentText } from '../../contract/call/call.ts'
 import { limits } from '../../contract/limits.ts'
@@ -97,8 +97,7 @@ function thinkingOf(reasoning: string): Record<string, unknown>[] {
 
 /**
  * Keeps the provider's id if its form is accepted and no earlier call has it (models reuse ids).
- * Otherwise derives one from the call's identity. A used id yields only to earlier calls, so
- * UTTERANCES-2 holds.
+ * Otherwise derives one from the call's identity. A used id yields only to earlier calls.
  */
 function freshId(
   used: Set<string>,

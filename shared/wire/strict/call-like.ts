@@ -1,8 +1,8 @@
 // Whether a part of a streamed answer could be a call in any reader.
-// CALL-LIKE-1. A call has a member with the name or the `type` of a call. A text, a number and an
-//     empty value are none: a client that reads calls in texts reads them in `content` too.
-// CALL-LIKE-2. An entry with a `type` or a `function` is no empty one, even without a name: OpenAI's
-//     SDK hands it to the client as a call.
+// A call has a member with the name or the `type` of a call. A text, a number and an
+// empty value are none: a client that reads calls in texts reads them in `content` too.
+// An entry with a `type` or a `function` is no empty one, even without a name: OpenAI's
+// SDK hands it to the client as a call.
 
 import { isObject } from '../../lib/json/json-object.ts'
 import type { Json } from '../format.ts'

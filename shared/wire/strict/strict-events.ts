@@ -1,6 +1,6 @@
 // Reads server-sent events strictly. A client that reads lines in another way finds the same events.
-// STRICT-EVENTS-1. Lines have fields of the standard only. A name is the type of its data. Comments and
-//     empty events are dropped, because no client may get their bytes.
+// Lines have fields of the standard only. A name is the type of its data. Comments and
+// empty events are dropped, because no client may get their bytes.
 
 import { isUtf8 } from 'node:buffer'
 import { isWord } from '../framing/printed-events.ts'

@@ -1,6 +1,6 @@
 // A JSON text with one reading. Parsers differ in names that an object repeats, and Go's encoding/json
 // does not distinguish capitals in names.
-// STRICT-JSON-1. A value keeps the digits of its numbers when JSON.stringify prints it.
+// A value keeps the digits of its numbers when JSON.stringify prints it.
 
 import { limits } from '../../contract/limits.ts'
 import { nestsDeeper } from '../../lib/json/bounded-json.ts'

@@ -1,12 +1,12 @@
 // The strict reading of an answer, and the printing of the answer that was judged. A veto uses both, so
 // a client gets no byte of the vendor.
-// STRICT-1. A strict reader accepts an answer only if it has one meaning. It throws a StrictFault for
-//     any other, also if the lenient reader accepts it.
-// STRICT-2. The writer prints the values of the strict reader and nothing else. A call is printed whole
-//     from its value, and not from its pieces.
-// STRICT-3. Before the first call of an answer, its events go out at once. From then on all is held.
-// STRICT-4. A strict reader shares no state machine with the lenient one (answer-reader.ts), so a
-//     deviation that the lenient one learns to accept is still refused here. Words and counts it shares.
+// A strict reader accepts an answer only if it has one meaning. It throws a StrictFault for
+// any other, also if the lenient reader accepts it.
+// The writer prints the values of the strict reader and nothing else. A call is printed whole
+// from its value, and not from its pieces.
+// Before the first call of an answer, its events go out at once. From then on all is held.
+// A strict reader shares no state machine with the lenient one (answer-reader.ts), so a
+// deviation that the lenient one learns to accept is still refused here. Words and counts it shares.
 
 import type { Stop, Usage } from '../../contract/messages.ts'
 import { noUsage } from '../../contract/turn/no-usage.ts'

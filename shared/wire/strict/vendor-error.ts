@@ -1,6 +1,6 @@
 // The error of a vendor under the veto: read from the body, and printed anew. A body with the status of
 // an error can hold a whole answer, which some client would read.
-// VENDOR-ERROR-1. A client gets the status, the type, the code and the message, and nothing else.
+// A client gets the status, the type, the code and the message, and nothing else.
 
 import { limits } from '../../contract/limits.ts'
 import { boundedJson } from '../../lib/json/bounded-json.ts'

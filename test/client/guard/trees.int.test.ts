@@ -55,7 +55,7 @@ async function verdictsOn(conversation: GuestConversation, said: Said, before: S
 const atOnce = (max: number) =>
   `Not run: at most ${max} agents below the first one may run at once, and as many run now. Wait for the result of one of them, then make this call again if you still need it.`
 
-const guide = readFileSync(new URL('../../../docs/guard/trees.md', import.meta.url), 'utf8')
+const guide = readFileSync(new URL('../../../docs/guard/budgets.md', import.meta.url), 'utf8')
 
 describe('the agent file of the guide of trees', () => {
   it('starts 3 of a storm of 24 agents', async () => {

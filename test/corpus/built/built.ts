@@ -9,6 +9,9 @@ import { renamedLoops } from './renamed-loops.ts'
 import { renamedWork } from './renamed-work.ts'
 import { rewordedLoops } from './reworded-loops.ts'
 import { rewordedWork } from './reworded-work.ts'
+import { agentsWork } from './sessions/agents-work.ts'
+import { sessionLoops } from './sessions/loops.ts'
+import { servicesWork } from './sessions/services-work.ts'
 import { treeLoops } from './tree-loops.ts'
 import { treeWork } from './tree-work.ts'
 import { unseenLoops } from './unseen-loops.ts'
@@ -24,6 +27,7 @@ export const built: Scenario[] = [
   ...treeLoops,
   ...unseenLoops,
   ...freshLoops,
+  ...sessionLoops,
   ...honestWork,
   ...hostWork,
   ...renamedWork,
@@ -31,4 +35,6 @@ export const built: Scenario[] = [
   ...treeWork,
   ...unseenWork,
   ...freshWork,
+  ...agentsWork,
+  ...servicesWork,
 ]

@@ -33,7 +33,7 @@ describe('rounds that bring nothing new', () => {
     expect(actions(...known, ...again)).toEqual([...silence(11), 'nudge'])
     expect(played(...known, ...again).at(-1)).toMatchObject({
       rule: 'nothing-new',
-      ruleVersion: 3,
+      ruleVersion: 4,
       key: 'read_page',
       class: null,
       reason: '8 rounds in a row brought only calls with results that the turn already had',

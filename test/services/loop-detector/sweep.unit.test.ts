@@ -29,7 +29,7 @@ const inside = Array.from({ length: 8 }, (_, index) => window(index, index + 10 
 
 describe('different reads that bring nothing new', () => {
   it('are a sweep at the eighth round', () => {
-    expect(ruleOf([all, ...inside])).toBe('sweep@5')
+    expect(ruleOf([all, ...inside])).toBe('sweep@6')
     expect(ruleOf([all, ...inside.slice(0, 7)])).toBeNull()
   })
 

@@ -142,6 +142,7 @@ budgets (log)
     budget-settled <- llm-gateway performer, executor performer, front
     budget-released <- llm-gateway performer, executor performer, front
     slot-reserved <- llm-gateway performer, front
+    slot-renewed <- llm-gateway performer, front
     slot-settled <- llm-gateway performer, front
 activity (log)
     turn-started <- conversation, guest

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import { hostProfiles } from '../../../shared/hosts/profiles.ts'
 
-const guide = readFileSync(new URL('../../../docs/guard/trees.md', import.meta.url), 'utf8')
+const guide = readFileSync(new URL('../../../docs/guard/budgets.md', import.meta.url), 'utf8')
 const rows = guide
   .split('\n')
   .filter((line) => line.startsWith('| '))

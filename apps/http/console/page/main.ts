@@ -1,5 +1,5 @@
 // The console's page: its pages by the address, the stream of the state, and the keys.
-// CONSOLE-PAGE-2. The page decides nothing: a decision is a request, and the stream shows its effect.
+// The page decides nothing: a decision is a request, and the stream shows its effect.
 
 import { render } from 'preact'
 import { decodedPart } from '../../../../shared/lib/text/decoded-part.ts'

@@ -1,10 +1,10 @@
 // Reads the activity and the budgets for the console: all partitions, without a consumer group, so no
 // stage is rebalanced and no position is kept.
-// CONSOLE-READER-1. It begins one longest turn ago, so each open turn has its beginning. A restart
-//     reads the same records and has the same state.
-// CONSOLE-READER-2. Derived records that come twice count once, by their writer's mark (R3).
-// CONSOLE-READER-3. Memory is bounded by the limits of the folds. A batch ends before the next is
-//     read, and other work runs between them.
+// It begins one longest turn ago, so each open turn has its beginning. A restart
+// reads the same records and has the same state.
+// Derived records that come twice count once, by their writer's mark (R3).
+// Memory is bounded by the limits of the folds. A batch ends before the next is
+// read, and other work runs between them.
 
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -111,7 +111,6 @@ export async function openConsoleReader({
     }
   }
 
-  /** Keeps CONSOLE-READER-2. */
   function apply({ id: given, key, value, time }: StoredRecord, marks: Marks): void {
     for (const onRecord of watchers.get(key) ?? []) onRecord()
     newestAt = Math.max(newestAt ?? 0, time)

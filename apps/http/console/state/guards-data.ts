@@ -1,5 +1,5 @@
 // The registered guards with their verdicts of the last hour, minute by minute.
-// CONSOLE-GUARDS-1. It reads at most `limits.consoleVerdictsMax` records of a partition, the newest.
+// It reads at most `limits.consoleVerdictsMax` records of a partition, the newest.
 
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'

@@ -1,6 +1,6 @@
 // Counts of the last hour, by minute and by a key. Pure.
-// CONSOLE-HOUR-1. Memory: one entry for each key in each of 60 minutes, at most
-//     `limits.consolePairsMax` keys in a minute. Further keys share the entry of `others`.
+// Memory: one entry for each key in each of 60 minutes, at most
+// `limits.consolePairsMax` keys in a minute. Further keys share the entry of `others`.
 
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'

@@ -1,9 +1,9 @@
 // The calls that wait for a person, the last decisions, and the arguments of the last allowed call
 // of each tool. Pure.
-// CONSOLE-INBOX-1. It decides nothing: a call leaves the inbox only by its record, or by the end of
-//     its turn.
-// CONSOLE-INBOX-2. Calls, decisions, allowed arguments and the bytes shown have limits. An inbox
-//     shows the arguments of a call as a whole or not at all.
+// It decides nothing: a call leaves the inbox only by its record, or by the end of
+// its turn.
+// Calls, decisions, allowed arguments and the bytes shown have limits. An inbox
+// shows the arguments of a call as a whole or not at all.
 
 import { inputFields, questionIn } from '../../../../shared/contract/call/input-question.ts'
 import { limits } from '../../../../shared/contract/limits.ts'

@@ -1,7 +1,7 @@
 // The open turns, by the place where each one is: with the model, a tool, a guard, a person or the
 // client that runs a call. Pure.
-// CONSOLE-TURNS-1. Only `turn-started` opens a turn, so late records of an ended one change nothing.
-// CONSOLE-TURNS-2. At most `limits.consoleTurnsMax` turns are kept. Further ones are only counted.
+// Only `turn-started` opens a turn, so late records of an ended one change nothing.
+// At most `limits.consoleTurnsMax` turns are kept. Further ones are only counted.
 
 import { type ConversationId, type TurnId, turnKey } from '../../../../shared/contract/ids.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
@@ -58,7 +58,6 @@ export function addToTurns(open: OpenTurns, message: Message, time: Milliseconds
   turn.place = place
 }
 
-/** Keeps CONSOLE-TURNS-1 and CONSOLE-TURNS-2. */
 function begin(open: OpenTurns, message: Message, time: Milliseconds): OpenTurn | undefined {
   if (message.type !== 'turn-started') return undefined
   if (open.turns.size >= limits.consoleTurnsMax) {

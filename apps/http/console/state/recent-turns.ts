@@ -1,5 +1,5 @@
 // The newest turns, each with its agent, for a what-if over them. Pure.
-// CONSOLE-RECENT-1. At most `limits.consoleRecentTurnsMax` turns are kept, in the order of reading.
+// At most `limits.consoleRecentTurnsMax` turns are kept, in the order of reading.
 
 import type { TurnId } from '../../../../shared/contract/ids.ts'
 import { limits } from '../../../../shared/contract/limits.ts'

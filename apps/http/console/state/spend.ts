@@ -1,9 +1,9 @@
 // The model's use for rounds without a new result, in the last hour, by agent. Pure.
-// CONSOLE-SPEND-1. A round counts if an intervention names it as evidence, in shadow too. The first
-//     round of a streak had a new result and does not count, so the sums are a lower bound.
-// CONSOLE-SPEND-2. Money is that of settled reservations, by round. Its records and those of the
-//     activity come in any order. Money of at most `limits.consoleRoundsPricedMax` rounds is kept.
-// CONSOLE-SPEND-3. A settled attempt that was written twice counts once.
+// A round counts if an intervention names it as evidence, in shadow too. The first
+// round of a streak had a new result and does not count, so the sums are a lower bound.
+// Money is that of settled reservations, by round. Its records and those of the
+// activity come in any order. Money of at most `limits.consoleRoundsPricedMax` rounds is kept.
+// A settled attempt that was written twice counts once.
 
 import { limits } from '../../../../shared/contract/limits.ts'
 import type {
@@ -64,14 +64,13 @@ function keepTokens({ tokens, idle }: TurnSpend, round: number, used: number): v
   idle.delete(oldest)
 }
 
-/** Keeps CONSOLE-SPEND-1. */
 function idleRoundsOf({ intervention }: InterventionRaised): number[] {
   if (intervention.ordinary || intervention.rule === 'guard') return []
   const rounds = [...new Set(intervention.evidence.map(({ round }) => round))].sort((a, b) => a - b)
   return rounds.length > 1 ? rounds.slice(1) : rounds
 }
 
-/** Adds a settled reservation. Keeps CONSOLE-SPEND-2 and CONSOLE-SPEND-3. */
+/** Adds a settled reservation. */
 export function addSettledToSpend(fold: SpendFold, settled: BudgetSettled): void {
   const money = moneyOf(fold, settled)
   const usd = usdOf(settled)

@@ -1,6 +1,6 @@
 // The stages with their lag, and the time since which no process runs one.
-// CONSOLE-STAGES-1. The log has no record of a process that ends, so the time is the first look
-//     without one. It begins anew after a pause between two looks.
+// The log has no record of a process that ends, so the time is the first look
+// without one. It begins anew after a pause between two looks.
 
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
@@ -20,7 +20,6 @@ export function stagesReader({ log, settings }: Pick<ConsoleParts, 'log' | 'sett
   }
 }
 
-/** Keeps CONSOLE-STAGES-1. */
 export function idleTimes(): (all: StageProgress[], now: Milliseconds) => StagesData {
   let since = new Map<string, Milliseconds>()
   let lookedAt = Number.NEGATIVE_INFINITY

@@ -1,8 +1,8 @@
 // The calls and turns that were stopped in the last hour, by agent and rule, with an upper bound of
 // the savings. Pure.
-// CONSOLE-STOPS-1. Savings are an upper bound (SAVINGS-1). Only the first stop of a turn by the
-//     loop-detector counts.
-// CONSOLE-STOPS-2. Memory: one entry for each pair of agent and rule in each minute (hour.ts).
+// Savings are an upper bound (SAVINGS-1). Only the first stop of a turn by the
+// loop-detector counts.
+// Memory: one entry for each pair of agent and rule in each minute (hour.ts).
 
 import { approvalGuard } from '../../../../shared/contract/guard/approval-guard.ts'
 import { limits } from '../../../../shared/contract/limits.ts'

@@ -1,9 +1,9 @@
 // "With this threshold these turns would have ended so": the newest turns of an agent, judged again
 // with several values of one threshold.
-// CONSOLE-WHATIF-1. It judges at most `limits.consoleWhatIfTurnsMax` turns, and reads at most
-//     `limits.consoleWhatIfRecordsMax` records.
-// CONSOLE-WHATIF-2. Other work runs between two parts of `limits.consoleWhatIfStepMax` records, and
-//     there it ends if `signal` aborts.
+// It judges at most `limits.consoleWhatIfTurnsMax` turns, and reads at most
+// `limits.consoleWhatIfRecordsMax` records.
+// Other work runs between two parts of `limits.consoleWhatIfStepMax` records, and
+// there it ends if `signal` aborts.
 
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import { policyKeys, readEntries } from '../../../../shared/agents/policy/entries.ts'

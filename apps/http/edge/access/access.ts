@@ -1,11 +1,11 @@
 // The author of a request: a user that a program has proved, a key or a token in
 // `Authorization: Bearer …`, or a client certificate.
-// EDGE-ACCESS-1. Without keys and without an issuer the server listens on this machine only. The key of
-//     its data folder opens it to the folder's user. `--keyless` opens it to each program of the machine.
-// EDGE-ACCESS-2. A certificate counts if the authority of clients signed it, it is in its time, and
-//     the file of keys has its subject. A key or a token in the request counts instead of it.
-// EDGE-ACCESS-3. The program names a user, or none: then the rest of the request decides as without a
-//     program. A user in another form is an error of the program, and the request gets nothing.
+// Without keys and without an issuer the server listens on this machine only. The key of
+// its data folder opens it to the folder's user. `--keyless` opens it to each program of the machine.
+// A certificate counts if the authority of clients signed it, it is in its time, and
+// the file of keys has its subject. A key or a token in the request counts instead of it.
+// The program names a user, or none: then the rest of the request decides as without a
+// program. A user in another form is an error of the program, and the request gets nothing.
 
 import type { IncomingMessage } from 'node:http'
 import { TLSSocket } from 'node:tls'
@@ -51,7 +51,7 @@ export function accessOf({ principal, ...options }: AccessOptions, parts: Access
   }
 }
 
-/** Keeps EDGE-ACCESS-3. Throws `settings.invalid`, which no client sees. */
+/** Throws `settings.invalid`, which no client sees. */
 function signedIn(user: HttpPrincipal): Principal {
   const { name, tenant, roles: own = ['ask', 'read'], context, record, cancelOnDisconnect } = user
   if (!isSubject(name))

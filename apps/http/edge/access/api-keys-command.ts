@@ -1,6 +1,6 @@
 // `weir api-keys create`, `list`, `rotate` and `remove`.
-// API-KEYS-COMMAND-1. A change is written to the file of keys, then its evidence to `audit` of the log.
-//     The evidence has neither a key nor a hash. Without a log the change counts, with a warning.
+// A change is written to the file of keys, then its evidence to `audit` of the log.
+// The evidence has neither a key nor a hash. Without a log the change counts, with a warning.
 
 import { personHere } from '../../../../services/approval/performer/person.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
@@ -180,7 +180,6 @@ type KeyChange = {
   settings: () => Promise<Settings>
 }
 
-/** Keeps API-KEYS-COMMAND-1. */
 async function recordChange(
   { before, after, options: { by = personHere() }, settings }: KeyChange,
   { errors }: Pick<Output, 'errors'>,

@@ -1,8 +1,8 @@
 // The API keys of the edge: a JSON file that holds the hash of each key, and whom it belongs to. An
 // entry can have the subject of a client certificate in place of a key.
-// API-KEYS-1. The file holds no key. A key has 256 random bits, so its plain SHA-256 cannot be guessed.
-// API-KEYS-2. A changed file counts from the next request on: a removed key is refused at once.
-// API-KEYS-3. A key counts before its end only. A rotated key has the end of its overlap.
+// The file holds no key. A key has 256 random bits, so its plain SHA-256 cannot be guessed.
+// A changed file counts from the next request on: a removed key is refused at once.
+// A key counts before its end only. A rotated key has the end of its overlap.
 
 import { hash, randomBytes } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
@@ -76,7 +76,6 @@ export function apiKeysIn(
     const found = known.get(id)
     if (found === undefined) return undefined
     const { principal, isOld } = found
-    // Keeps API-KEYS-3.
     if (principal.until !== undefined && clock.now() >= principal.until)
       throw expired(principal.until, isOld)
     use.note(id)

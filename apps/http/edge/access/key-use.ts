@@ -1,7 +1,7 @@
 // The last use of each API key: a file next to the file of keys. Servers write it.
-// KEY-USE-1. A server writes at most once a minute, and when it closes. No request waits for the file,
-//     and no fault of the file refuses a request.
-// KEY-USE-2. Only commands of an operator write the file of keys, so no server brings a removed key back.
+// A server writes at most once a minute, and when it closes. No request waits for the file,
+// and no fault of the file refuses a request.
+// Only commands of an operator write the file of keys, so no server brings a removed key back.
 
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Clock, Milliseconds } from '../../../../shared/lib/clock.ts'

@@ -1,8 +1,8 @@
 // Tokens of an OpenID Connect issuer: JWTs that are signed with a key of its JWKS.
-// OIDC-1. Only asymmetric algorithms count. Issuer, audience and expiry are required.
-// OIDC-2. A subject is visible ASCII, as OpenID Connect requires. So no two subjects look the same on a
-//     screen, and no subject writes a line or a mark.
-// OIDC-3. A token reaches all tenants only if the operator accepts such tokens.
+// Only asymmetric algorithms count. Issuer, audience and expiry are required.
+// A subject is visible ASCII, as OpenID Connect requires. So no two subjects look the same on a
+// screen, and no subject writes a line or a mark.
+// A token reaches all tenants only if the operator accepts such tokens.
 
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
 import { isNamedTenant } from '../../../../shared/contract/tenant.ts'
@@ -132,7 +132,6 @@ export function oidcTokens({
     })
     const claimedTenant = payload[tenantClaim]
     const isOfAll = claimedTenant === everyTenant
-    // Keeps OIDC-3.
     if (isOfAll && !allTenants)
       throw new HttpError(
         403,

@@ -1,7 +1,7 @@
 // The open answers of each principal. A stream has no end, so without a bound one key could hold all
 // connections of the server.
-// OPEN-ANSWERS-1. Principals without the role operate cannot take the last eighth of the
-//     connections, so the console of an operator stays reachable.
+// Principals without the role operate cannot take the last eighth of the
+// connections, so the console of an operator stays reachable.
 
 import type { ServerResponse } from 'node:http'
 import { limits } from '../../../../shared/contract/limits.ts'

@@ -1,7 +1,7 @@
 // The key of a server without `--api-keys` and without an issuer. It is in the data folder, so it
 // opens the server to the user of the folder, and to no other user of the machine.
-// OWN-KEY-1. The file is complete from its first moment, and only its user can read it. All servers of
-//     the folder have the same key.
+// The file is complete from its first moment, and only its user can read it. All servers of
+// the folder have the same key.
 
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { rmSync, statSync, writeFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 // Weir for one principal: the only way from a request to the log.
-// OWN-WEIR-1. An id of another tenant throws before anything is read or written. So a fault in a map
-//     or a digest cannot show a tenant the conversation of another tenant.
+// An id of another tenant throws before anything is read or written. So a fault in a map
+// or a digest cannot show a tenant the conversation of another tenant.
 
 import type { Weir } from '../../../../client/weir.ts'
 import type { ConversationId } from '../../../../shared/contract/ids.ts'
@@ -16,7 +16,6 @@ export function ownWeir(weir: EdgeWeir, principal: Principal): EdgeWeir {
   const ask: EdgeWeir['ask'] = (question) =>
     weir.ask(user === undefined ? question : { ...question, user })
   if (tenant === null) return user === undefined ? weir : { ...weir, ask }
-  /** Keeps OWN-WEIR-1. */
   const assertOwn = (id = ''): ConversationId => {
     shownConversation(principal, id)
     return id

@@ -1,9 +1,9 @@
 // The author of a request to the edge: a key, a certificate, a token's subject, a user of a program
 // that serves its agents, or a program of this machine.
-// PRINCIPAL-1. A conversation belongs to a tenant by its id in the log: `TENANT:ID`. A principal with
-//     a tenant names ids behind that prefix only, so no request can reach another tenant's.
-// PRINCIPAL-2. Tenant, kind and name are one id. It is the key of each digest, map, bucket and record:
-//     a name alone can belong to two principals.
+// A conversation belongs to a tenant by its id in the log: `TENANT:ID`. A principal with
+// a tenant names ids behind that prefix only, so no request can reach another tenant's.
+// Tenant, kind and name are one id. It is the key of each digest, map, bucket and record:
+// a name alone can belong to two principals.
 
 import { type HttpRole, httpRoles } from '../../../../client/http/http-options.ts'
 import type { ConversationId } from '../../../../shared/contract/ids.ts'
@@ -62,7 +62,7 @@ export function withoutContext({ context: _, ...principal }: Principal): Princip
   return principal
 }
 
-/** 1 to 255 visible ASCII characters, with single blanks between them. Keeps OIDC-2. */
+/** 1 to 255 visible ASCII characters, with single blanks between them. */
 export function isSubject(name: unknown): name is string {
   return typeof name === 'string' && name.length <= 255 && /^[!-~]+( [!-~]+)*$/.test(name)
 }

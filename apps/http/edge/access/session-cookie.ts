@@ -1,8 +1,8 @@
 // The session of a person who logged in to the console: a cookie with the ID token of the issuer.
-// SESSION-1. The cookie is HttpOnly, so no script reads the token. With SameSite=Strict and the path of
-//     the console, no other site causes a request with the cookie.
-// SESSION-2. Each request checks the token as a token in `Authorization`. So any server of the log
-//     answers, no server keeps a session, and the session ends with the token.
+// The cookie is HttpOnly, so no script reads the token. With SameSite=Strict and the path of
+// the console, no other site causes a request with the cookie.
+// Each request checks the token as a token in `Authorization`. So any server of the log
+// answers, no server keeps a session, and the session ends with the token.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { parse } from 'hono/utils/cookie'
@@ -32,7 +32,7 @@ export function cookieIn({ cookie = '' }: IncomingHttpHeaders, name: string): st
   return parse(cookie, name)[name]
 }
 
-/** Keeps SESSION-1. `Lax` lets the issuer lead back with the cookie of the login. */
+/** `Lax` lets the issuer lead back with the cookie of the login. */
 export function cookieOptions({ consoleUrl }: Console, sameSite: 'Strict' | 'Lax') {
   const secure = consoleUrl.protocol === 'https:'
   return { path: consoleUrl.pathname, httpOnly: true, sameSite, secure } as const

@@ -1,7 +1,7 @@
 // The events of a turn as those of an AG-UI run. Pure: events in, events out.
-// AG-FOLD-1. The events are a function of the turn and of the request, so a repeated run is the same.
-// AG-FOLD-2. A run ends once, behind the end of its texts, steps and calls: clients refuse others.
-// AG-FOLD-3. An interrupt has the whole arguments if the events of its call have only a part of them.
+// The events are a function of the turn and of the request, so a repeated run is the same.
+// A run ends once, behind the end of its texts, steps and calls: clients refuse others.
+// An interrupt has the whole arguments if the events of its call have only a part of them.
 
 import type { TurnEvent } from '../../../../client/weir.ts'
 import { type BlockChunks, createTextBlocks } from '../chat/text-blocks.ts'

@@ -1,7 +1,7 @@
 // AG-UI 1.0, for HttpAgent of `@ag-ui/client` and programs on it: a run is a turn, or the rest of a
 // turn behind its approvals.
-// AG-ROUTES-1. The id of the thread is the conversation, and the id of a run with a message is the
-//     message's: a repeated run is the same turn, from its start.
+// The id of the thread is the conversation, and the id of a run with a message is the
+// message's: a repeated run is the same turn, from its start.
 
 import { Hono } from 'hono'
 import type { HttpApp } from '../../server.ts'

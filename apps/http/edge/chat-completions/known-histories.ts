@@ -1,6 +1,6 @@
 // The conversations of clients that name none and resend their history: found by the history.
-// KNOWN-HISTORIES-1. A history that this process does not know begins a new conversation, with the
-//     history as instructions. So a restart loses no answer, only the link to the old conversation.
+// A history that this process does not know begins a new conversation, with the
+// history as instructions. So a restart loses no answer, only the link to the old conversation.
 
 import { hash } from 'node:crypto'
 import { limits } from '../../../../shared/contract/limits.ts'

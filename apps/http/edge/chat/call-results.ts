@@ -1,8 +1,8 @@
 // The results of calls that a client runs, in a request of a chat protocol.
-// CALL-RESULTS-1. A call belongs to the conversation that the request names, so no request reaches a
-//     call of another tenant: 404.
-// CALL-RESULTS-2. A request that goes on with a turn, or sends a new message behind it, has the
-//     results of all its offered calls, as the protocols require. Otherwise it would wait for itself.
+// A call belongs to the conversation that the request names, so no request reaches a
+// call of another tenant: 404.
+// A request that goes on with a turn, or sends a new message behind it, has the
+// results of all its offered calls, as the protocols require. Otherwise it would wait for itself.
 
 import type { Agents } from '../../../../client/weir.ts'
 import { limits } from '../../../../shared/contract/limits.ts'

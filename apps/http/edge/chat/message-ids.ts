@@ -1,11 +1,11 @@
 // The id of a message that a request brings, so that a repeated request is the same message. Clients
 // repeat a request after a broken connection, and most of them send no id with it.
-// MESSAGE-IDS-1. The id depends on the request and the log only: any process finds the same message.
-//     A conversation that no request named is found for an hour after its start.
-// MESSAGE-IDS-3. The log does not say whose a message is. So a repeat under an id that a client chose brings
-//     no context: it may be the message of somebody else.
-// MESSAGE-IDS-2. An equal message behind a later one is another message, unless that one waited for
-//     its turn.
+// The id depends on the request and the log only: any process finds the same message.
+// A conversation that no request named is found for an hour after its start.
+// The log does not say whose a message is. So a repeat under an id that a client chose brings
+// no context: it may be the message of somebody else.
+// An equal message behind a later one is another message, unless that one waited for
+// its turn.
 
 import { hash } from 'node:crypto'
 import type { ConversationTurn } from '../../../../client/weir.ts'
@@ -31,7 +31,7 @@ export type MessageRequest = {
   isPlaced?: boolean
 }
 
-/** `earlier`: the turn of the same message, if the log has it. `author`: the asker (keeps MESSAGE-IDS-3). */
+/** `earlier`: the turn of the same message, if the log has it. `author`: the asker. */
 export type FoundMessage = {
   message: SentMessage
   earlier: ConversationTurn | undefined

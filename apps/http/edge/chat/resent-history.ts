@@ -1,6 +1,6 @@
 // The history that a chat client sends again with each message, compared with the log. Pure.
-// RESENT-1. The log is the truth. Texts of a resent history are compared, and never added to it.
-// RESENT-2. A turn without an answer may be missing, because clients drop failed messages.
+// The log is the truth. Texts of a resent history are compared, and never added to it.
+// A turn without an answer may be missing, because clients drop failed messages.
 
 import type { ConversationTurn } from '../../../../client/weir.ts'
 import { HttpError } from '../../http-error.ts'
@@ -20,7 +20,7 @@ export function isFork(
 ): boolean {
   let at = sent.length
   for (const turn of turns) {
-    if ((turn.end?.outcome ?? 'answered') !== 'answered') continue // keeps RESENT-2
+    if ((turn.end?.outcome ?? 'answered') !== 'answered') continue
     const before = at
     do at -= 1
     while (at >= 0 && !isSame(sent[at], turn))

@@ -1,9 +1,9 @@
 // The calls of one turn: their ids for chat protocols, and whether the turn waits for its client or
 // for persons only. Pure: the events of the turn go in, in order. Selected from the view of the turn.
-// TURN-CALLS-1. The turn is paused when a call waits for a person or for the client and no other call
-//     runs.
-// TURN-CALLS-2. The calls of a round run after its last decision. Without a person, a call that can
-//     start is awaited, so a pause has all offers of a round.
+// The turn is paused when a call waits for a person or for the client and no other call
+// runs.
+// The calls of a round run after its last decision. Without a person, a call that can
+// start is awaited, so a pause has all offers of a round.
 
 import type { CallPlace, TurnEvent } from '../../../../client/weir.ts'
 import {

@@ -1,7 +1,7 @@
 // One turn as the chunks of a chat protocol, until its end or until only the client or persons can go
 // on with it. Chat clients answer in a new request, so the stream of a waiting turn ends.
-// TURN-CHUNKS-1. A turn waits if the log has no answer. The events alone do not show it: a stream of
-//     an earlier turn reads calls that were answered long ago.
+// A turn waits if the log has no answer. The events alone do not show it: a stream of
+// an earlier turn reads calls that were answered long ago.
 
 import type { TurnEvent, Weir } from '../../../../client/weir.ts'
 import { callIdOf, type WaitingCall } from './turn-calls.ts'
@@ -60,7 +60,6 @@ export async function* turnChunks<Chunk>({
   }
 }
 
-/** Keeps TURN-CHUNKS-1. */
 async function areWaiting(
   weir: Pick<Weir, 'approvals' | 'conversation'>,
   conversation: string,

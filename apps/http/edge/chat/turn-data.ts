@@ -1,5 +1,5 @@
 // The facts of a turn that only Weir has, as chat protocols send them beside the model's messages.
-// TURN-DATA-1. The end of a turn has the same fields and values in every protocol.
+// The end of a turn has the same fields and values in every protocol.
 
 import type { TurnFinished } from '../../../../client/weir.ts'
 import type { FailureClass } from '../../../../shared/contract/messages.ts'

@@ -1,10 +1,10 @@
 // The events of a turn as the events of the Responses API, with the numbers of their order.
-// RESPONSE-EVENTS-1. A number depends on the records of the turn only. A record takes `step` numbers,
-//     and a piece of text has the number of its last character. Any process gives the same numbers.
-// RESPONSE-EVENTS-2. A text that a repeated request voids is not streamed again. `output_text.done`
-//     has the whole text of the round. Reasoning behind the first text of a round is left out.
-// RESPONSE-EVENTS-3. A response ends where its turn waits for its client or for persons only. The
-//     response to their answers has the rest of the turn, with numbers that go on.
+// A number depends on the records of the turn only. A record takes `step` numbers,
+// and a piece of text has the number of its last character. Any process gives the same numbers.
+// A text that a repeated request voids is not streamed again. `output_text.done`
+// has the whole text of the round. Reasoning behind the first text of a round is left out.
+// A response ends where its turn waits for its client or for persons only. The
+// response to their answers has the rest of the turn, with numbers that go on.
 
 import type { TurnEvent } from '../../../../client/weir.ts'
 import {

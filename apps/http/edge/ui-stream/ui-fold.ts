@@ -1,8 +1,8 @@
 // The events of a turn as chunks of the AI SDK's UI message stream. Pure: events in, chunks out.
-// UI-FOLD-1. The chunks are a function of the events, so a repeated stream rebuilds the same message.
-// UI-FOLD-2. Nobody's answer is never shown as a person's no: an expired approval is an error of the
-//     call, and only a person or a guard denies it.
-// UI-FOLD-3. The part of a call that waits for a person has its whole arguments.
+// The chunks are a function of the events, so a repeated stream rebuilds the same message.
+// Nobody's answer is never shown as a person's no: an expired approval is an error of the
+// call, and only a person or a guard denies it.
+// The part of a call that waits for a person has its whole arguments.
 
 import type { CallPlace, TurnEvent } from '../../../../client/weir.ts'
 import { isDeniedByGuard } from '../../../../shared/contract/call/call.ts'
@@ -168,7 +168,7 @@ function inputChunk({ shown, clientTools }: CallParts, call: OpenCall, input: un
   return [{ type: 'tool-input-available', ...sent, dynamic: true, ...executed }]
 }
 
-/** Keeps UI-FOLD-3: the response of the model may have only the beginning of the arguments. */
+/** The response of the model may have only the beginning of the arguments. */
 function wholeInput(parts: CallParts, place: CallPlace & CallArguments): UiChunk[] {
   const call = parts.calls.open(place)
   if (call === undefined || call.rawArguments === place.rawArguments) return shown(parts, place)
@@ -231,7 +231,7 @@ function unfinished(parts: CallParts): UiChunk[] {
     ])
 }
 
-/** Keeps UI-FOLD-2: only a person's answer is a response. */
+/** Only a person's answer is a response. */
 function decided({ id, outcome, reason }: Event<'approval-decided'>): UiChunk[] {
   if (outcome !== 'allow' && outcome !== 'deny') return []
   const response = { approvalId: id, approved: outcome === 'allow' }

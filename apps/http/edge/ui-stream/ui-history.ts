@@ -1,7 +1,7 @@
 // The messages of a conversation as those of the AI SDK's chat, for a page that is loaded again. Pure:
 // values of the log in, messages out.
-// UI-HISTORY-1. A message has the id that it has in the stream, so a page that joins a running turn shows
-//     each message once. The running turn has the user's message only: its stream has the rest.
+// A message has the id that it has in the stream, so a page that joins a running turn shows
+// each message once. The running turn has the user's message only: its stream has the rest.
 
 import type { UIDataTypes, UIMessage, UIMessagePart, UITools } from 'ai'
 import type { CallCard, ConversationMessage, ConversationTurn } from '../../../../client/weir.ts'

@@ -1,8 +1,8 @@
 // The AI SDK's UI message stream v1, for `useChat` with its default transport: a message or the
 // answers to approvals go in, and the turn comes back as a stream. A page joins a running turn, and a
 // page that is loaded again gets the messages of the chat.
-// UI-ROUTES-1. The chat's id is the conversation, and the id of the user's message is the message's:
-//     a repeated request is the same message, and yields the same stream.
+// The chat's id is the conversation, and the id of the user's message is the message's:
+// a repeated request is the same message, and yields the same stream.
 
 import { Hono } from 'hono'
 import { limits } from '../../../../shared/contract/limits.ts'

@@ -1,6 +1,6 @@
 // The JSON that a host reads from a hook.
-// HOOK-ANSWER-1. No answer says `allow`: it would skip the question that the host asks its user.
-//     An empty body is no opinion.
+// No answer says `allow`: it would skip the question that the host asks its user.
+// An empty body is no opinion.
 
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { onOneLine } from '../../../../shared/lib/text-cut.ts'

@@ -1,10 +1,10 @@
 // The front of hooks: holds each call of a host until its verdict, reports results, and passes
 // advice on. Beside the proxy it only holds: the proxy sees the history.
 // Owns: the calls of open rounds, in memory. Does not own: HTTP (hook-routes.ts), decisions (guard).
-// HOOK-1. A call that Weir cannot judge is denied (R6).
-// HOOK-2. A verdict counts for the call with the hook's id, tool and arguments, in its session, and is given
-//     once: to all hooks that wait for it. Models repeat ids, so a later equal call is another one.
-// HOOK-3. Lost memory loses no call and no result: it loses the advice behind one round.
+// A call that Weir cannot judge is denied (R6).
+// A verdict counts for the call with the hook's id, tool and arguments, in its session, and is given
+// once: to all hooks that wait for it. Models repeat ids, so a later equal call is another one.
+// Lost memory loses no call and no result: it loses the advice behind one round.
 
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
@@ -175,7 +175,6 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
       session,
       payload.event.kind === 'pre' ? payload.event.call : call,
     )
-    // Keeps HOST-SESSIONS-3.
     if (beside !== undefined && (beside.agent === agent || beside.verdict?.verdict !== 'allow'))
       return beside.verdict
     const known = seen.rounds.get(call.id)
@@ -184,7 +183,7 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
     return givenOnce(round, [placeOf(round, call)])
   }
 
-  /** Adds the call to the round that is open, or opens one (CALL-ROUND-1). */
+  /** Adds the call to the round that is open, or opens one. */
   function joinCall(
     seen: Seen,
     conversation: GuestConversation,
@@ -331,7 +330,7 @@ function nothingSeen(): Seen {
   }
 }
 
-/** Keeps HOOK-2. The name is random, so no id of a model is equal to it. */
+/** The name is random, so no id of a model is equal to it. */
 function beginning(seen: Seen, call: HookCall): HookCall {
   const named = { ...call, id: nameIn(seen, call.id) }
   const round = seen.rounds.get(named.id)

@@ -1,7 +1,7 @@
 // `/v1/hooks/{agent}/{kind}`: the hooks of hosts over HTTP. A host's command hook posts the same.
 // Does not own: access (server.ts), the front (hook-front.ts).
 // `GET` on the same paths lists the kinds, for `weir hooks`.
-// HOOK-ROUTES-1. An event that Weir cannot judge gets 503, so a host that can fail closed does.
+// An event that Weir cannot judge gets 503, so a host that can fail closed does.
 
 import type { Logger } from 'pino'
 import { limits } from '../../../../shared/contract/limits.ts'

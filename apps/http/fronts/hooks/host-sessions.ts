@@ -1,11 +1,11 @@
 // The sessions of hosts that use the proxy, hooks, or both on this server. A call that passes both
 // fronts is judged once, in the proxy's round. Its hook waits for that verdict.
 // Owns: which session uses which front, and the verdicts on the newest calls of the proxy.
-// HOST-SESSIONS-1. It decides nothing. Without an entry the hook judges the call alone.
-// HOST-SESSIONS-2. A verdict holds for a call with the same id, tool and arguments, and is given once: to
-//     all hooks that wait for it. An id alone names no call, because models repeat ids.
-// HOST-SESSIONS-3. A verdict is about the guest of the proxy's path. A hook of another guest is judged
-//     alone too, and the stricter verdict counts.
+// It decides nothing. Without an entry the hook judges the call alone.
+// A verdict holds for a call with the same id, tool and arguments, and is given once: to
+// all hooks that wait for it. An id alone names no call, because models repeat ids.
+// A verdict is about the guest of the proxy's path. A hook of another guest is judged
+// alone too, and the stricter verdict counts.
 
 import type { CallVerdict } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
@@ -98,7 +98,7 @@ type Entry = { judged: Judged; places: readonly number[] }
 
 /**
  * The newest entry with this call whose verdict no hook has, once there is one. Undefined: not within
- * `limits.hookProxyMs`. Keeps HOST-SESSIONS-2.
+ * `limits.hookProxyMs`.
  */
 function entryWith(session: Session, call: HookCall, clock: Clock): Promise<Entry | undefined> {
   return new Promise((resolve) => {

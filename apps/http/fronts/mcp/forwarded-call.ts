@@ -1,6 +1,6 @@
 // One call on its way to its server: the whole answer for the host, and the outcome for the log.
-// FORWARDED-1. A call is sent once. After a cut its outcome is unknown, and both host and log get
-//     that text.
+// A call is sent once. After a cut its outcome is unknown, and both host and log get
+// that text.
 
 import { randomUUID } from 'node:crypto'
 import type { CallToolResult, Progress } from '@modelcontextprotocol/client'

@@ -1,10 +1,10 @@
 // The rounds of one conversation of the gateway. Calls of one message join. Rounds follow one
 // another: the next one begins when the one before has its results and its advice.
 // Owns: the turn, the open rounds, the advice in force. Does not own: the protocol (forwarded-call.ts).
-// GATEWAY-1. Every call belongs to one round, under an id that no other call has. No answer of Weir counts for
-//     two calls.
-// GATEWAY-2. After the action text_only the next round has no tools, so none of its calls runs. After
-//     `end` no call is judged until ten minutes without a call.
+// Every call belongs to one round, under an id that no other call has. No answer of Weir counts for
+// two calls.
+// After the action text_only the next round has no tools, so none of its calls runs. After
+// `end` no call is judged until ten minutes without a call.
 
 import { randomUUID } from 'node:crypto'
 import type {
@@ -87,7 +87,7 @@ export function gatewayRounds(
     lastCallAt = now
   }
 
-  /** Keeps GATEWAY-1: a host may send an id again. */
+  /** A host may send an id again. */
   function ownId(given: string | undefined): string {
     const wished = given ?? `mcp-${randomUUID()}`
     const own = used.has(wished) ? `${wished}.${randomUUID().slice(0, 8)}` : wished

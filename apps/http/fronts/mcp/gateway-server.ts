@@ -1,10 +1,10 @@
 // The gateway as an MCP server for one conversation: tools, resources and prompts of the servers
 // behind it, in both eras of the protocol.
 // Owns: the protocol to the host. Does not own: the judging (held-call.ts).
-// GATEWAY-SERVER-1. A question to the host's person is bound to its call by a signature of this
-//     process. A host cannot make one up.
-// GATEWAY-SERVER-2. A person decides in the host only for a request from the user of the gateway. Any
-//     other program of the machine, also the guarded agent, would allow calls in the user's name.
+// A question to the host's person is bound to its call by a signature of this
+// process. A host cannot make one up.
+// A person decides in the host only for a request from the user of the gateway. Any
+// other program of the machine, also the guarded agent, would allow calls in the user's name.
 
 import { randomBytes } from 'node:crypto'
 import type {
@@ -71,7 +71,7 @@ export async function gatewayServers({
 
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const capabilities = capabilitiesOf(context, server.getClientCapabilities())
-      const hasProof = isOfUser(context.http?.req) // keeps GATEWAY-SERVER-2
+      const hasProof = isOfUser(context.http?.req)
       const call: HostCall = {
         id: idIn(params._meta),
         name: params.name,

@@ -1,10 +1,10 @@
 // One `tools/call` of a host: judged, held for a person, forwarded, reported.
-// HELD-CALL-1. A call is forwarded only after the verdict `allow` on itself, and once (R6).
-// HELD-CALL-2. An answer of the host's person decides the arguments that the person saw. A repeat
-//     with others does not run. Judge, person and server get the text of the host.
-// HELD-CALL-3. Each placed call gets exactly one result, also if its host leaves.
-// HELD-CALL-5. A call that the host's person declines does not run, also if somebody else allows it.
-// HELD-CALL-4. A question shows the arguments as a whole. A longer call waits for Weir's commands.
+// A call is forwarded only after the verdict `allow` on itself, and once (R6).
+// An answer of the host's person decides the arguments that the person saw. A repeat
+// with others does not run. Judge, person and server get the text of the host.
+// Each placed call gets exactly one result, also if its host leaves.
+// A call that the host's person declines does not run, also if somebody else allows it.
+// A question shows the arguments as a whole. A longer call waits for Weir's commands.
 
 import type { CallToolResult, Progress } from '@modelcontextprotocol/client'
 import type { Logger } from 'pino'
@@ -139,7 +139,7 @@ export function heldCalls({
     return { kind: 'question', call: placed.id, question }
   }
 
-  /** Keeps HELD-CALL-3 for a host that does not send the call again. */
+  /** Ends the wait of a host that does not send the call again. */
   async function endIfLeft(own: Asked): Promise<void> {
     const { placed } = own
     const last = await placed.verdicts.last(placed.index).catch(() => undefined)
@@ -165,7 +165,6 @@ export function heldCalls({
       clearInterval(timer),
     )
     if (typeof last === 'string') return result(last)
-    // Keeps HELD-CALL-5.
     const isDeclined = answer === 'deny' && last.verdict === 'allow'
     const verdict = isDeclined ? { ...last, verdict: 'deny' as const, text: declinedInHost } : last
     return settled(placed, run, call, verdict, approval)
@@ -241,7 +240,6 @@ export function heldCalls({
       const { placed, run, approval } = own
       if (answer === undefined) return own.question
       asked.delete(named)
-      // Keeps HELD-CALL-2.
       if (placed.name !== call.name || !sameJson(placed.input, call.input)) {
         await finished(placed, { status: 'skipped', text: otherArguments })
         return result(otherArguments)

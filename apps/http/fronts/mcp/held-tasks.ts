@@ -1,8 +1,8 @@
 // The calls of one conversation that wait for a person as tasks (extension io.modelcontextprotocol/tasks):
 // their host gets an id at once, and asks for the result.
-// HELD-TASK-1. A task is known in the conversation of its call only, under an id that nobody can guess.
-// HELD-TASK-2. A task that its host cancels stays cancelled. Its call is stopped as if its request
-//     were cancelled, and gets its one result.
+// A task is known in the conversation of its call only, under an id that nobody can guess.
+// A task that its host cancels stays cancelled. Its call is stopped as if its request
+// were cancelled, and gets its one result.
 
 import { randomUUID } from 'node:crypto'
 import type { CallToolResult } from '@modelcontextprotocol/client'
@@ -38,7 +38,7 @@ export function heldTasks(clock: Clock): HeldTasks {
 
   function end(taskId: string, change: Pick<Task, 'status' | 'result'>): void {
     const held = tasks.get(taskId)
-    if (held?.task.status !== 'working') return // keeps HELD-TASK-2
+    if (held?.task.status !== 'working') return
     const { statusMessage: _, ...task } = held.task
     tasks.set(taskId, { ...held, task: { ...task, ...change, lastUpdatedAt: nowText() } })
   }

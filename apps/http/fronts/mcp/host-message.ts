@@ -1,9 +1,9 @@
 // The messages of a host, with the arguments of its calls as text. The SDK parses a message before a
 // handler sees it: then numbers beyond 2^53 have changed, and members of one name and `__proto__`
 // are lost.
-// HOST-MESSAGE-1. The text of the arguments comes from this file. A member of that name in a host's
-//     message is replaced.
-// HOST-MESSAGE-2. An unfinished line of a pipe has at most `limits.mcpMessageBytesMax` bytes.
+// The text of the arguments comes from this file. A member of that name in a host's
+// message is replaced.
+// An unfinished line of a pipe has at most `limits.mcpMessageBytesMax` bytes.
 
 import { Transform } from 'node:stream'
 import { limits } from '../../../../shared/contract/limits.ts'
@@ -23,7 +23,7 @@ export function messagesWithTexts(text: string): unknown {
   return value
 }
 
-/** Keeps HOST-MESSAGE-1. The SDK refuses other forms of parameters. */
+/** The SDK refuses other forms of parameters. */
 function addText(message: unknown, path: Path, textAt: (path: Path) => string | undefined): void {
   if (!isObject(message) || message.method !== 'tools/call' || !isObject(message.params)) return
   const { params } = message
@@ -44,7 +44,7 @@ export function argumentsIn(meta: Record<string, unknown> | undefined): string {
   return text
 }
 
-/** Lines of a host, for a transport of the SDK. It ends with an error: keeps HOST-MESSAGE-2. */
+/** Lines of a host, for a transport of the SDK. It ends with an error:. */
 export function linesWithTexts(): Transform {
   let pending: Buffer[] = []
   let bytes = 0

@@ -1,13 +1,13 @@
 // The server that a resource belongs to. A resource keeps its address behind a gateway with several
 // servers, so the address alone names no server.
-// RESOURCE-OWNERS-1. An address goes to its owner only, because it may hold a secret. The owner has
-//     listed the address, has linked the address, or has listed a fitting template, in this order.
-// RESOURCE-OWNERS-2. An address with two owners of one kind is refused.
-// RESOURCE-OWNERS-4. A template owns addresses of a literal scheme, and of a literal host on the web.
-//     Before a template decides, all lists are read, because a list counts more.
-// RESOURCE-OWNERS-3. A server that does not answer keeps its last lists.
-// RESOURCE-OWNERS-5. Templates beyond limits.mcpTemplateCharsMax of one server own nothing, so no
-//     server slows its neighbours' reads.
+// An address goes to its owner only, because it may hold a secret. The owner has
+// listed the address, has linked the address, or has listed a fitting template, in this order.
+// An address with two owners of one kind is refused.
+// A template owns addresses of a literal scheme, and of a literal host on the web.
+// Before a template decides, all lists are read, because a list counts more.
+// A server that does not answer keeps its last lists.
+// Templates beyond limits.mcpTemplateCharsMax of one server own nothing, so no
+// server slows its neighbours' reads.
 
 import type {
   CallToolResult,
@@ -84,7 +84,6 @@ export function resourceOwners(
   const having = (has: (of: Lists) => boolean) =>
     servers().filter((server) => has(lists.get(server) ?? noLists))
 
-  /** Keeps RESOURCE-OWNERS-1. */
   function owners(uri: string): Owners {
     const listing = having(({ addresses }) => addresses.has(uri))
     if (listing.length > 0) return { servers: listing, isByTemplate: false }
@@ -98,13 +97,12 @@ export function resourceOwners(
   async function only(find: () => Owners, what: string): Promise<McpServer> {
     const [alone] = servers()
     if (isAlone && alone !== undefined) return alone
-    // Keeps RESOURCE-OWNERS-4.
     if (find().isByTemplate) await Promise.allSettled([resources(), templates()])
     const [owner, ...others] = find().servers
     if (owner === undefined) throw refusal(`no server has listed ${what}`)
     if (others.length === 0) return owner
     const names = [owner, ...others].map(({ name }) => name).join(', ')
-    throw refusal(`several servers have listed ${what}: ${names}`) // keeps RESOURCE-OWNERS-2
+    throw refusal(`several servers have listed ${what}: ${names}`)
   }
 
   return {
@@ -148,10 +146,10 @@ const expansions: Record<string, string> = {
   '&': '(?:&[^#]*)?',
 }
 
-/** The beginning of a template that owns addresses. Keeps RESOURCE-OWNERS-4. */
+/** The beginning of a template that owns addresses. */
 const ownedBeginning = /^(?:(?!https?:|wss?:|ftps?:)[a-z][a-z0-9+.-]*:|[a-z]+:\/\/[^{}/?#]+\/)/i
 
-/** Keeps RESOURCE-OWNERS-5. The time of a match grows with the characters of all templates. */
+/** The time of a match grows with the characters of all templates. */
 function patternsOf(templates: readonly string[]): RE2JS[] {
   let characters = 0
   return templates.flatMap((template) => {

@@ -1,10 +1,10 @@
 // The MCP servers behind a gateway: their tools under the names that the host sees, and the server
 // and tool behind each name.
-// UPSTREAMS-1. A tool whose calls cannot be judged is not offered: its schema or its name cannot be
-//     used. The log has the reason.
-// UPSTREAMS-2. A server that does not answer keeps its last list. Its calls report the fault.
-// UPSTREAMS-3. A server that has never answered has no tools. No host waits for it: it is tried again
-//     in the background, and its list is a change.
+// A tool whose calls cannot be judged is not offered: its schema or its name cannot be
+// used. The log has the reason.
+// A server that does not answer keeps its last list. Its calls report the fault.
+// A server that has never answered has no tools. No host waits for it: it is tried again
+// in the background, and its list is a change.
 
 import type { Client, Tool as ServerTool } from '@modelcontextprotocol/client'
 import type { Logger } from 'pino'
@@ -46,8 +46,8 @@ export type Upstreams = {
   isPrefixed: boolean
   /**
    * Resolves when each server has given its list or a fault, which is a warning. A server without
-   * an answer has limits.mcpSlowerMsMax once another one has given its list, then UPSTREAMS-3
-   * counts. Throws `mcp.unreachable` with each fault if no server gave a list.
+   * an answer has limits.mcpSlowerMsMax once another server has given its list.
+   * Throws `mcp.unreachable` with each fault if no server gave a list.
    */
   open(): Promise<void>
   /** The tools now, for a host that requests the list. */
@@ -109,7 +109,7 @@ export function upstreamsOf(
     for (const listener of listeners) listener()
   }
 
-  /** Whether the list is another one than before. Keeps UPSTREAMS-2. */
+  /** Whether the list is another one than before. */
   async function read(server: McpServer): Promise<boolean> {
     const last = lists.get(server)
     try {
@@ -132,7 +132,6 @@ export function upstreamsOf(
     }
   }
 
-  /** Keeps UPSTREAMS-3. */
   function retry(server: McpServer): Promise<void> {
     const running = retrying.get(server)
     if (running !== undefined) return running
@@ -145,7 +144,6 @@ export function upstreamsOf(
     return reading
   }
 
-  /** Keeps UPSTREAMS-1. */
   function merged(): OfferedTools {
     const listed: ServerTool[] = []
     const runs = new Map<string, McpTool>()
@@ -167,7 +165,7 @@ export function upstreamsOf(
         const one = run.kind === 'mcp' ? known.get(run.tool) : undefined
         if (run.kind !== 'mcp' || one === undefined) continue
         runs.set(declaration.name, run)
-        listed.push({ ...declaredBy(one), name: declaration.name }) // keeps TOOL-PINS-3
+        listed.push({ ...declaredBy(one), name: declaration.name })
       }
     }
     const declared = listed.map(({ name, description, inputSchema }) =>

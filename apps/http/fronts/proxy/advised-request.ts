@@ -1,7 +1,7 @@
 // A request on its way to the upstream with the advice of Weir in it, for this request only. The client
 // does not keep the advice.
-// ADVISED-REQUEST-1. The edits of the advice are spliced into the text. All other bytes stay:
-//     signatures, the order of members, the form of numbers, parameters that Weir does not know.
+// The edits of the advice are spliced into the text. All other bytes stay:
+// signatures, the order of members, the form of numbers, parameters that Weir does not know.
 
 import type { IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'

@@ -1,6 +1,6 @@
 // A copy of an answer on its way to the client, and the round that it makes.
-// ANSWER-COPY-1. The copy is read once the answer is over. The client's bytes never wait for it.
-// ANSWER-COPY-2. An answer that is cut, broken, an error or above the bound is no round.
+// The copy is read once the answer is over. The client's bytes never wait for it.
+// An answer that is cut, broken, an error or above the bound is no round.
 
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'

@@ -1,6 +1,5 @@
 // Sends requests of guests to the upstream, and relays the answers to their clients, without a veto.
-// Reads: answers of the upstream. Owns: the rounds that are read from copies. Keeps PROXY-1, PROXY-2 and
-// PROXY-4.
+// Reads: answers of the upstream. Owns: the rounds that are read from copies.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'

@@ -1,6 +1,6 @@
 // The APIs that the proxy judges, and how it finds them.
-// APIS-1. A path is read as a server, or a chain of servers, might read it. Servers differ in
-//     slashes, case, escapes and prefixes, so each spelling of an API's path is that API.
+// A path is read as a server, or a chain of servers, might read it. Servers differ in
+// slashes, case, escapes and prefixes, so each spelling of an API's path is that API.
 
 import { decodedPart } from '../../../../shared/lib/text/decoded-part.ts'
 import type { RequestFormat, Route } from '../../../../shared/wire/format.ts'

@@ -2,12 +2,12 @@
 // advice mode the bytes of every answer pass unchanged. The folder veto holds calls.
 // Reads: requests of guests. Owns: the routes. Does not own: the judgement of a request
 // (request-judge.ts), the way of its answer (answer-relay.ts).
-// PROXY-1. Without advice the bytes of a request pass unchanged.
-// PROXY-2. Without a veto an answer never waits for Weir: the round is read from a copy.
-// PROXY-3. Without a veto, a request that Weir cannot judge passes with `x-weir: unjudged` (R6), and
-//     counts (unjudged-tally.ts).
-// PROXY-4. No header of a client, and no text of an answer, enters a log line.
-// PROXY-5. No WebSocket passes: Weir could not judge its calls. Hosts fall back to HTTP.
+// Without advice the bytes of a request pass unchanged.
+// Without a veto an answer never waits for Weir: the round is read from a copy.
+// Without a veto, a request that Weir cannot judge passes with `x-weir: unjudged` (R6), and
+// counts (unjudged-tally.ts).
+// No header of a client, and no text of an answer, enters a log line.
+// No WebSocket passes: Weir could not judge its calls. Hosts fall back to HTTP.
 
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -149,7 +149,7 @@ export function createProxy({
   }
 
   /**
-   * Also requests that are not judged count, unless their guest cannot be opened (PROXY-3). Throws 400
+   * Also requests that are not judged count, unless their guest cannot be opened. Throws 400
    * if a budget is reached.
    */
   async function reserved(
@@ -174,7 +174,6 @@ export function createProxy({
     return reserveRequest(own, request, options)
   }
 
-  /** Keeps VETO-2. */
   function noteWith(note: string | undefined, isCovered: boolean): string | undefined {
     const isHeld = veto === undefined || isCovered
     return (
@@ -215,7 +214,6 @@ function asksForWebSocket({ headers: { upgrade = '' } }: IncomingMessage): boole
   return upgrade.split(',').some((protocol) => protocol.trim().toLowerCase() === 'websocket')
 }
 
-/** Keeps PROXY-5. */
 function upgradeRefused(): HttpError {
   return new HttpError(
     426,

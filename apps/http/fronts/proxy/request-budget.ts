@@ -1,8 +1,8 @@
 // The conversation of a guest behind the proxy, and the budgets of its requests to the upstream.
-// REQUEST-BUDGET-1. A request that a budget refuses never reaches the upstream. Its client gets 400,
-//     which hosts show and do not repeat. An answer of Weir itself could become a summary or a title.
-// REQUEST-BUDGET-2. A request that the upstream refused, or did not answer, releases its reservation.
-//     Any other one without a count counts in full: an answer that was cut may have been paid for.
+// A request that a budget refuses never reaches the upstream. Its client gets 400,
+// which hosts show and do not repeat. An answer of Weir itself could become a summary or a title.
+// A request that the upstream refused, or did not answer, releases its reservation.
+// Any other one without a count counts in full: an answer that was cut may have been paid for.
 
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -40,7 +40,7 @@ export function unnamedIdentity(): GuestIdentity {
 /** A request that may go to the upstream. `isCounted`: a budget concerns it. */
 export type ReservedRequest = {
   isCounted: boolean
-  /** Resolves to the same upstream's answer, whose body is still to come. Keeps REQUEST-BUDGET-2. */
+  /** Resolves to the same upstream's answer, whose body is still to come. */
   sent<Answer extends { received: IncomingMessage }>(answer: Promise<Answer>): Promise<Answer>
   settle(usage: Usage): Promise<void>
 }

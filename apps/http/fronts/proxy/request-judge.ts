@@ -1,5 +1,5 @@
 // The judgement of a guest's request on its way to the upstream, without a veto.
-// Reads: advice. Owns: which requests are judged, and which pass as they are. Keeps PROXY-1 and PROXY-3.
+// Reads: advice. Owns: which requests are judged, and which pass as they are.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
@@ -112,7 +112,7 @@ export function createRequestJudge({
     }
   }
 
-  /** Undefined: Weir cannot judge the request (PROXY-3). */
+  /** Undefined: Weir cannot judge the request. */
   async function adviceOn(
     agent: string,
     identity: GuestIdentity & { holds: boolean },

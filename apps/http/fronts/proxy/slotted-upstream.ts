@@ -1,7 +1,7 @@
 // Requests to models wait for the limits of their provider's account, together with all gateways of the log.
 // Reads: headers of requests and answers. Owns: the credential of a request, which stays in this process.
-// SLOTTED-UPSTREAM-1. A request waits for a bounded time. Then its client gets 429 with Retry-After, and
-//     the provider gets nothing.
+// A request waits for a bounded time. Then its client gets 429 with Retry-After, and
+// the provider gets nothing.
 
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -15,6 +15,9 @@ import { HttpError } from '../../http-error.ts'
 import { clientKey } from './client-key.ts'
 import type { Upstream } from './upstream.ts'
 
+/** A later start is not planned. So requests of a killed proxy use up no more starts than these. */
+const plannedMsMax = 2 * limits.proxySlotWaitMs
+
 export function slottedUpstream(
   upstream: Upstream,
   { slotOf, clock }: { slotOf: SlotOf; clock: Clock },
@@ -24,7 +27,7 @@ export function slottedUpstream(
   async function startOf(key: string, model: string, signal: AbortSignal): Promise<Slot> {
     const late = new AbortController()
     const begun = clock.now()
-    let startMs = limits.proxySlotWaitMs
+    let startMs = plannedMsMax
     const cancel = clock.after(limits.proxySlotWaitMs, () => late.abort())
     try {
       const slot = await slotOf(
@@ -33,7 +36,7 @@ export function slottedUpstream(
           tenant: defaultTenant,
           share: 1,
           attempt: randomUUID(),
-          expiresAt: begun + limits.guestRequestMs,
+          expiresAt: begun + plannedMsMax,
         },
         {
           stop: AbortSignal.any([signal, late.signal]),

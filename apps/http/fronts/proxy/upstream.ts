@@ -1,14 +1,14 @@
 // Requests to the provider behind the proxy. Keys and all other headers of the client go there, and
 // nowhere else.
-// UPSTREAM-1. The address is the operator's setting. Nothing in a request can change its origin, or
-//     leave its path.
-// UPSTREAM-2. Headers of one connection stay on it (RFC 9110, section 7.6.1). All others pass
-//     unchanged, except host, content-length and accept-encoding.
-// UPSTREAM-3. Headers that begin with `x-weir` are Weir's: none of them passes in either direction.
-// UPSTREAM-4. A client gets no redirect. It would send its keys elsewhere, and read answers that Weir
-//     does not judge. Redirects within the upstream's origin are followed here.
-// UPSTREAM-5. Under the veto only listed headers of an answer pass, none of them an address. Alt-Svc,
-//     Location, Link, Refresh and Set-Cookie would lead a client's next requests past Weir.
+// The address is the operator's setting. Nothing in a request can change its origin, or
+// leave its path.
+// Headers of one connection stay on it (RFC 9110, section 7.6.1). All others pass
+// unchanged, except host, content-length and accept-encoding.
+// Headers that begin with `x-weir` are Weir's: none of them passes in either direction.
+// A client gets no redirect. It would send its keys elsewhere, and read answers that Weir
+// does not judge. Redirects within the upstream's origin are followed here.
+// Under the veto only listed headers of an answer pass, none of them an address. Alt-Svc,
+// Location, Link, Refresh and Set-Cookie would lead a client's next requests past Weir.
 
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
@@ -145,12 +145,11 @@ function leaves(pathname: string): boolean {
 /** Weir sends its own. */
 const ofRequest = ['host', 'content-length', 'accept-encoding']
 
-/** Keeps UPSTREAM-2 and UPSTREAM-3. */
 function sentHeaders(raw: readonly string[]): string[] {
   return withoutConnection(raw, (name) => isOfWeir(name) || ofRequest.includes(name))
 }
 
-/** The headers of an answer that go to the client. Keeps UPSTREAM-3. */
+/** The headers of an answer that go to the client. */
 export function answerHeaders({ rawHeaders: raw }: IncomingMessage): string[] {
   return withoutConnection(raw, isOfWeir)
 }
@@ -168,7 +167,7 @@ function unreachable({ origin }: URL): HttpError {
   return new HttpError(502, 'proxy.upstream', `the upstream ${origin} cannot be reached`)
 }
 
-/** Keeps UPSTREAM-4. `url`: of the operator. */
+/** `url`: of the operator. */
 export function redirected(url: string): HttpError {
   const { origin } = new URL(url)
   return new HttpError(

@@ -1,9 +1,9 @@
 // The time axis: it is to scale, but for breaks, which are drawn. Pure.
-// AXIS-1. A folded loop has the width of its duration: its share of a turn is visible at once.
-// AXIS-2. It is narrower only if the rounds around it would merge, and wider only if it would be
-//     invisible.
-// AXIS-3. The time between turns and most of a long wait are left out, with the length shown in
-//     their place. With very many turns they stay, because the marks would cover them.
+// A folded loop has the width of its duration: its share of a turn is visible at once.
+// It is narrower only if the rounds around it would merge, and wider only if it would be
+// invisible.
+// The time between turns and most of a long wait are left out, with the length shown in
+// their place. With very many turns they stay, because the marks would cover them.
 
 import type { ShownTurn } from '../data.ts'
 import { foldedMin } from '../list/rows.ts'
@@ -80,7 +80,6 @@ export function piecesOf(
   return pieces
 }
 
-/** Keeps AXIS-1 and AXIS-2. */
 function widthsOf(loopsMs: number[], plainMs: number, { width, rounds }: Room): number[] {
   const allMs = plainMs + sumOf(loopsMs)
   const min = Math.min(loopPixelsMin, (loopsShareMin * width) / Math.max(1, loopsMs.length))

@@ -1,7 +1,7 @@
 // The list of all rounds. Rows are grouped in chunks, and a chunk is filled when it comes near the
 // window. So thousands of rounds cost as much as a few dozen.
-// ROUND-LIST-1. A closed row has exactly the height in the style. So an empty chunk has its final
-//     height.
+// A closed row has exactly the height in the style. So an empty chunk has its final
+// height.
 
 import { type Child, fixed, html } from '../../../page/kit/html.ts'
 import type { Row } from './rows.ts'
@@ -147,7 +147,6 @@ export function roundList(
   }
 }
 
-/** Keeps ROUND-LIST-1. */
 function heightOf(rows: Row[]): string {
   const turns = rows.filter(({ kind }) => kind === 'turn').length
   return `height: calc(${rows.length - turns} * var(--round-height) + ${turns} * var(--turn-height))`

@@ -1,7 +1,7 @@
 // Calls in sequence until the text ends, inside sections or without them. Each call has a head with
 // its name, arguments in one of the grammars, and an end.
-// FRAME-1. Text beside the calls means that the whole is not calls. An unreadable call, or a
-//     section without an end, is a broken frame. Nothing of either runs.
+// Text beside the calls means that the whole is not calls. An unreadable call, or a
+// section without an end, is a broken frame. Nothing of either runs.
 
 import type { Grammar, Reading, WrittenArguments, WrittenCall } from '../dialect.ts'
 import { type Cursor, type Mark, skip, skipBlanks, skipMatch, upTo } from '../readers/cursor.ts'
@@ -89,7 +89,7 @@ function readAll(cursor: Cursor, frame: Frame): Reading | undefined {
       continue
     }
     if (begun !== undefined && skip({ ...cursor }, begun)) return { ...broken(why), isOpen: true }
-    // FRAME-1: text follows the calls.
+    // text follows the calls.
     const isStray = before > 0 && strayEnd !== undefined && skip(cursor, strayEnd)
     if (!isStray || cursor.at < cursor.text.length) return undefined
   }

@@ -1,13 +1,13 @@
 // The JSON shapes of a call (I2), in their priority: name with arguments, the same inside function,
 // and last the flat form, which has the tool's name beside its arguments.
 //
-// JSON-SHAPES-1. An empty or blank name is no call. With a name and a tool the name wins.
-// JSON-SHAPES-2. Reserved names never become arguments, and a tool with such an argument does not
-//     run without it.
-// JSON-SHAPES-3. An unknown member beside name and arguments makes a call unreadable: it is data,
-//     or a mistake.
-// JSON-SHAPES-4. A tool's declaration also names a tool, with the schema of its parameters. It is
-//     no call.
+// An empty or blank name is no call. With a name and a tool the name wins.
+// Reserved names never become arguments, and a tool with such an argument does not
+// run without it.
+// An unknown member beside name and arguments makes a call unreadable: it is data,
+// or a mistake.
+// A tool's declaration also names a tool, with the schema of its parameters. It is
+// no call.
 
 import { listed, quoted } from '../../../../shared/contract/arguments/name-text.ts'
 import { entriesOf } from '../../../../shared/lib/json/spans.ts'
@@ -176,7 +176,7 @@ function namesIn({ of }: Members, keys: string[]): string[] {
   return keys.flatMap((key) => stringOf(of.get(key)) ?? []).filter((name) => name.trim() !== '')
 }
 
-/** Llama's word for arguments is the usual word for their schema (JSON-SHAPES-4). */
+/** Llama's word for arguments is the usual word for their schema. */
 function isLlamaCall({ of }: Members): boolean {
   const read = argumentsIn(of.get('parameters') ?? '[]', new Set())
   if (read === undefined || of.has('description')) return false

@@ -87,7 +87,7 @@ function brokenPlain(text: string): Reading | undefined {
 
 /**
  * The text ends after the name, before it shows more, or with Llama's word for arguments. A schema
- * has the same word, and members of a schema below it (JSON-SHAPES-4).
+ * has the same word, and members of a schema below it.
  */
 function beginsArguments(rest: string): boolean {
   const next = rest.slice(0, 128).replace(/\s/g, '')

@@ -1,7 +1,7 @@
 // Arguments in tags: one tag, or a pair of them, for each key, or elements that are named after their
 // keys.
-// INVOKE-TAG-1. The templates write a value directly between its tags: every character belongs to
-//     it. MiniCPM's tags are XML, so an entity outside CDATA has two readings and is refused.
+// The templates write a value directly between its tags: every character belongs to
+// it. MiniCPM's tags are XML, so an entity outside CDATA has two readings and is refused.
 
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { WrittenField } from '../dialect.ts'

@@ -1,14 +1,14 @@
 // Reads a Python literal, or a value between the marks of Gemma, as JSON text. A Python literal is a
 // value that Python's ast.literal_eval accepts and JSON can hold.
 //
-// PYTHON-LITERAL-1. Strings, numbers and their escapes have Python's rules, with every prefix but
-//     those of bytes and f-strings. The value is Python's, or there is none.
-// PYTHON-LITERAL-2. Refused, because JSON has no such value: bytes, sets, complex numbers, infinity,
-//     names that are no text, half characters. A tuple becomes a list, as in Python's json.
-// PYTHON-LITERAL-3. Refused, because a model's intent is open: two strings side by side. Python
-//     joins them, but from a model a comma is lost as often. Comments are refused too.
-// PYTHON-LITERAL-4. Refused, because its table is Python's: `\N{…}`. JSON's true, false and null are
-//     accepted as a repair: Olmo 3 writes them, and a literal has no other meaning for them.
+// Strings, numbers and their escapes have Python's rules, with every prefix but
+// those of bytes and f-strings. The value is Python's, or there is none.
+// Refused, because JSON has no such value: bytes, sets, complex numbers, infinity,
+// names that are no text, half characters. A tuple becomes a list, as in Python's json.
+// Refused, because a model's intent is open: two strings side by side. Python
+// joins them, but from a model a comma is lost as often. Comments are refused too.
+// Refused, because its table is Python's: `\N{…}`. JSON's true, false and null are
+// accepted as a repair: Olmo 3 writes them, and a literal has no other meaning for them.
 
 import { type Cursor, skip, skipBlanks, skipItems, skipMatch, upTo } from './cursor.ts'
 import { depthMax, pythonWords, type Repair } from './written-json.ts'

@@ -7,14 +7,14 @@
 //     control-character  a line end inside a string    as its escape
 //     escaped-quote      "it\'s"                       without the backslash
 //
-// WRITTEN-JSON-1. There are no other repairs of a text, and each one is named.
-// WRITTEN-JSON-2. Nothing open is closed: a string, number, array or object without an end cannot
-//     be read (I1.1).
-// WRITTEN-JSON-3. One pass reads every character a bounded number of times. Nesting is bounded.
-// JSON-STRING-1. No other escape is repaired. Readers differ in each of them: `\d` is `d` for
-//     JavaScript and `\d` for Python, and `\x41`, `\0`, `\a` and `\u{…}` have even more readings.
-// JSON-STRING-2. Python reads `\/` and an escaped surrogate pair differently from JSON. A string in
-//     single quotes with one of them has two readings. A text with Python's words has them too.
+// There are no other repairs of a text, and each one is named.
+// Nothing open is closed: a string, number, array or object without an end cannot
+// be read (I1.1).
+// One pass reads every character a bounded number of times. Nesting is bounded.
+// No other escape is repaired. Readers differ in each of them: `\d` is `d` for
+// JavaScript and `\d` for Python, and `\x41`, `\0`, `\a` and `\u{…}` have even more readings.
+// Python reads `\/` and an escaped surrogate pair differently from JSON. A string in
+// single quotes with one of them has two readings. A text with Python's words has them too.
 
 import { limits } from '../../../../shared/contract/limits.ts'
 import { type Cursor, skip, skipBlanks, skipItems, skipMatch } from './cursor.ts'
@@ -47,7 +47,7 @@ export function readJson(cursor: Cursor, repairs: Set<Repair>): string | undefin
   if (!value(cursor, edits, 0)) return undefined
   const hasRepair = (...some: Repair[]) =>
     edits.some(({ repairs }) => some.some((repair) => repairs.includes(repair)))
-  // Signs of Python beside a string that Python reads differently (JSON-STRING-2).
+  // Signs of Python beside a string that Python reads differently.
   if (edits.some((edit) => edit.isJsonOnly) && hasRepair('python-word', 'single-quotes')) {
     cursor.at = from
     return undefined

@@ -1,11 +1,11 @@
 // The process that holds the command tools of an executor and outlives it. It starts a program as
 // its executor requests over the IPC channel, and writes each result to a file before it answers.
 // keeper.ts starts it.
-// KEEPER-CHILD-1. It ends with its last tool once its executor has ended, and ignores SIGTERM: its
-//     executor stops the tools.
-// KEEPER-CHILD-2. Each result is in its file before the executor gets it. No file has a secret of an
-//     agent file (as TOOL-RUNS-1).
-// KEEPER-CHILD-3. A start that waited beyond the time that its claim has left never runs (R4).
+// It ends with its last tool once its executor has ended, and ignores SIGTERM: its
+// executor stops the tools.
+// Each result is in its file before the executor gets it. No file has a secret of an
+// agent file (as TOOL-RUNS-1).
+// A start that waited beyond the time that its claim has left never runs (R4).
 
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { secretMask } from '../../../../shared/lib/log/secret-mask.ts'
@@ -29,7 +29,7 @@ function keep(): void {
   let hideSecrets = (text: string): string => text
   let isAlone = false
 
-  process.on('SIGTERM', () => {}) // keeps KEEPER-CHILD-1
+  process.on('SIGTERM', () => {})
   process.on('uncaughtException', (error) => {
     answer({ type: 'failed', stack: error.stack ?? error.message })
     setTimeout(() => process.exit(1), 100)
@@ -59,7 +59,6 @@ function keep(): void {
     )
   }
 
-  /** Keeps KEEPER-CHILD-2. */
   function end(claim: ClaimId, ending: ToolEnding, durationMs: number): void {
     const name = claimName(claim)
     const { status, text, reason, isGivenBack } = ending

@@ -1,7 +1,7 @@
 // Command tools that may outlive their executor: this executor's, and those that former executors of
 // the same data folder left.
-// KEPT-TOOLS-1. A claim of an executor that still runs is never read: that executor reports it.
-// KEPT-TOOLS-2. A file is kept until the log has its outcome, or `limits.keptResultMs` has passed.
+// A claim of an executor that still runs is never read: that executor reports it.
+// A file is kept until the log has its outcome, or `limits.keptResultMs` has passed.
 
 import { rmSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -70,7 +70,7 @@ function leftIn(folder: string, claim: ClaimId, name: string, isDead: boolean): 
   if (processes === undefined) return { state: 'absent' }
   // Before the result: a tool that ends in between has written its result by then.
   const mayCome = isRunning(processes.keeper) && isMarkedRunning(folder, name)
-  const isOthers = !isDead && isRunning(processes.executor) // keeps KEPT-TOOLS-1
+  const isOthers = !isDead && isRunning(processes.executor)
   const result = isOthers ? undefined : readResult(folder, claim)
   if (result === undefined)
     return mayCome ? { state: 'running', stop: () => requestStop(folder, name) } : absent

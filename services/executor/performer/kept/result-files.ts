@@ -1,8 +1,8 @@
 // The files of command tools that may outlive their executor, in a folder of that executor below the
 // data folder: which claims run, and their results. Owns: the names and the form of these files.
-// RESULT-FILES-1. A result counts only for the claim that it states: call, try and owner.
-// RESULT-FILES-2. A file appears whole: it is written under another name and then renamed.
-// RESULT-FILES-3. Only a regular file of this user counts, without a link, and closed to all others.
+// A result counts only for the claim that it states: call, try and owner.
+// A file appears whole: it is written under another name and then renamed.
+// Only a regular file of this user counts, without a link, and closed to all others.
 
 import { createHash } from 'node:crypto'
 import {
@@ -128,7 +128,7 @@ export function foldersIn(root: string): string[] {
   }
 }
 
-/** Keeps RESULT-FILES-2. Throws the file system's error. */
+/** Throws the file system's error. */
 function writeWhole(folder: string, name: string, text: string): void {
   const unfinished = join(folder, `${name}.unfinished-${process.pid}`)
   rmSync(unfinished, { force: true })
@@ -136,7 +136,6 @@ function writeWhole(folder: string, name: string, text: string): void {
   renameSync(unfinished, join(folder, name))
 }
 
-/** Keeps RESULT-FILES-3. */
 function readPrivate(path: string): string | undefined {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
   let file: number | undefined

@@ -1,9 +1,9 @@
 // The hash of the program that a tool's call would start: a person allows a call for it, and a
 // changed program does not start.
-// PROGRAM-HASH-1. It covers the configured way to run, and the content of each file that it names.
-//     It contains no secret, not even as the input of the hash.
-// PROGRAM-HASH-2. A file's known digest counts only while device, inode, size and times are the
-//     same. No digest of a fresh file is kept, because times are coarse.
+// It covers the configured way to run, and the content of each file that it names.
+// It contains no secret, not even as the input of the hash.
+// A file's known digest counts only while device, inode, size and times are the
+// same. No digest of a fresh file is kept, because times are coarse.
 
 import { createHash, hash } from 'node:crypto'
 import {

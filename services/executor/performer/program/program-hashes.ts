@@ -1,7 +1,7 @@
 // Finds the programs of calls that wait for a person and writes their hashes into the executor's
 // inbox. Part of the performer, because only it has the agent files.
-// PROGRAM-HASHES-1. One record for each round that waits, once for each owner. The reducer applies
-//     the first.
+// One record for each round that waits, once for each owner. The reducer applies
+// the first.
 
 import { type Agents, findDeclared } from '../../../../shared/agents/agents.ts'
 import { roundKey } from '../../../../shared/contract/ids.ts'

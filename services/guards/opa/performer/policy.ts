@@ -1,6 +1,6 @@
 // A compiled Rego policy, evaluated in this process.
-// OPA-POLICY-1. Each evaluation starts from the same memory. After an error the module is
-//     instantiated anew, because a policy that stopped anywhere may have left it in any state.
+// Each evaluation starts from the same memory. After an error the module is
+// instantiated anew, because a policy that stopped anywhere may have left it in any state.
 
 import { createRequire } from 'node:module'
 import type { LoadedPolicy } from '@open-policy-agent/opa-wasm'

@@ -1,8 +1,8 @@
 // The programs that a command may run, with their options and operands. A program, an option or an
 // operand that is missing here needs a person.
 //
-// SHELL-PROGRAMS-1. A row lists an option only if the option runs nothing, and changes nothing that
-//     its kind or the row's operands do not check.
+// A row lists an option only if the option runs nothing, and changes nothing that
+// its kind or the row's operands do not check.
 //
 // A row is `name, name: token token …` and continues on indented lines. `git log` is the row of a
 // subcommand, and `<name>` takes over the tokens of another row.

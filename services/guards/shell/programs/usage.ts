@@ -1,8 +1,8 @@
 // Judges a program by its row in rows.ts: each option and operand has a kind, and each kind is
 // checked.
 //
-// SHELL-USAGE-1. An option or operand that the row does not name is refused, and so is a word whose
-//     place among them is only known at run time.
+// An option or operand that the row does not name is refused, and so is a word whose
+// place among them is only known at run time.
 
 import { unclear, unlisted } from '../denial.ts'
 import { anything, isPlain, list } from '../field.ts'
@@ -101,7 +101,6 @@ export type Reading = {
   rest: string[]
 }
 
-/** Keeps SHELL-USAGE-1. */
 export function read(name: string, args: readonly string[]): Reading {
   const usage = usageOf(name)
   if (usage === undefined) throw unlisted(name)

@@ -1,7 +1,7 @@
 // The reservation of a model request under budgets, and its settle or release.
-// RESERVATION-1. The model request starts only after its reservation was read back as granted (R6).
-// RESERVATION-2. An attempt without a settle counts in full. So only an answer that counts its
-//     input settles less. Only a refusal before any answer releases, and an attempt that never began.
+// The model request starts only after its reservation was read back as granted (R6).
+// An attempt without a settle counts in full. So only an answer that counts its
+// input settles less. Only a refusal before any answer releases, and an attempt that never began.
 
 import type { Agent } from '../../../../shared/agents/agents.ts'
 import type { AttemptId } from '../../../../shared/contract/ids.ts'
@@ -178,7 +178,7 @@ export function tokensOf(usage: Usage): number {
   return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens
 }
 
-/** A lost record counts in full (RESERVATION-2), so the attempt continues. */
+/** A lost record counts in full, so the attempt continues. */
 async function write(
   { budgets, log }: Pick<PerformerContext, 'budgets' | 'log'>,
   tenant: string,

@@ -3,7 +3,7 @@
 
 import type { Agent } from '../../../../shared/agents/agents.ts'
 import { hasInForce } from '../../../../shared/codec/codec.ts'
-import { type AttemptId, roundIdOf } from '../../../../shared/contract/ids.ts'
+import { type AttemptId, roundIdOf, roundKey } from '../../../../shared/contract/ids.ts'
 import type { ModelLimits } from '../../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../../shared/contract/performer.ts'
 import { tenantOf, type WeightOf } from '../../../../shared/contract/tenant.ts'
@@ -47,7 +47,8 @@ export async function slotOf({
   const { expiresAt } = request
   const account = accountOf(agent)
   const { limits } = agent.model
-  const own = { account, tenant, share: weightOf(tenant), attempt, expiresAt, limits }
+  const name = { attempt, request: roundKey(request) }
+  const own = { account, tenant, share: weightOf(tenant), ...name, expiresAt, limits }
   return lines.slot(context, own, {
     stop,
     onWait: (wait) => void reportWait(context, { ...roundIdOf(request), attempt }, wait, limits),

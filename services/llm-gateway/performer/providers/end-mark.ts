@@ -2,8 +2,8 @@
 // without a finish reason and without an end mark. The setting `model.endMark` declares such a server.
 // Without the setting, two such answers in sequence do.
 //
-// END-MARK-1. Only answers whose calls are all whole teach it: a cut one may look the same.
-// END-MARK-2. One answer with calls and an end takes the lesson back.
+// Only answers whose calls are all whole teach it: a cut one may look the same.
+// One answer with calls and an end takes the lesson back.
 
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent } from '../../../../shared/contract/messages.ts'

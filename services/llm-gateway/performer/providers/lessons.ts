@@ -2,8 +2,8 @@
 // provider refuses it. A lesson makes the next request right at once. Nothing depends on it: without
 // one, a request is refused once and then changed.
 //
-// LESSONS-1. A lesson needs a refusal that names its subject and then a changed request that
-//     succeeds. It ends if a changed request is refused, or if an unchanged one succeeds.
+// A lesson needs a refusal that names its subject and then a changed request that
+// succeeds. It ends if a changed request is refused, or if an unchanged one succeeds.
 
 import type { Agent } from '../../../../shared/agents/agents.ts'
 

@@ -4,9 +4,9 @@
 // request, and which refusals may need it. Does not own: when it is sent (accepted-form.ts), how
 // often (reducer.ts), the lessons from refusals (lessons.ts).
 //
-// PLAIN-REQUEST-1. The text describes calls in a form that no parser of calls accepts: the model
-//     should answer and not write calls.
-// PLAIN-REQUEST-2. Equal entries give equal texts, and more entries only append (UTTERANCES-2).
+// The text describes calls in a form that no parser of calls accepts: the model
+// should answer and not write calls.
+// Equal entries give equal texts, and more entries only append (UTTERANCES-2).
 
 import type { Agent } from '../../../../shared/agents/agents.ts'
 import type { Call, HistoryEntry } from '../../../../shared/contract/messages.ts'

@@ -6,8 +6,8 @@
 // first request. The address and the headers are the same for each request of an agent. They are made
 // once, because an SDK needs more CPU time for them than the request itself.
 //
-// HTTP-PROVIDER-1. A header of the agent's model replaces the format's own. A foreign `fetch` gets
-//     its own copy of the headers, so it can change them.
+// A header of the agent's model replaces the format's own. A foreign `fetch` gets
+// its own copy of the headers, so it can change them.
 
 import type { Agent } from '../../../../shared/agents/agents.ts'
 import { secretsOfModel } from '../../../../shared/agents/secrets.ts'
@@ -122,7 +122,7 @@ export async function connectHttp(
     const { url, headers } = await target
     const response = await fetch(url, {
       method: 'POST',
-      headers: fetch === httpFetch ? headers : new Headers(headers), // keeps HTTP-PROVIDER-1
+      headers: fetch === httpFetch ? headers : new Headers(headers),
       body: JSON.stringify(body),
       signal,
     })

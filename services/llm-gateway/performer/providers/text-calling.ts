@@ -3,10 +3,10 @@
 // request before the provider maps it, so it works for every provider. Owns: these instructions.
 // Does not own: parsing the calls (accumulator).
 //
-// TEXT-CALLING-1. One form, shown with an example (I2): a JSON object with name and arguments, or
-//     an array of them. The history uses the same form.
-// TEXT-CALLING-2. Equal tools and entries give equal texts, and more entries only append
-//     (UTTERANCES-2), so the provider's prompt cache holds.
+// One form, shown with an example (I2): a JSON object with name and arguments, or
+// an array of them. The history uses the same form.
+// Equal tools and entries give equal texts, and more entries only append
+// (UTTERANCES-2), so the provider's prompt cache holds.
 
 import type { Agent } from '../../../../shared/agents/agents.ts'
 import type { Call, Declaration } from '../../../../shared/contract/messages.ts'

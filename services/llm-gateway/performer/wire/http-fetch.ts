@@ -4,12 +4,12 @@
 // closes a connection whose reader stops at the last event, and it takes three times as long for
 // each piece of a stream (test/bench/README.md).
 //
-// HTTP-FETCH-1. It offers the parts of `fetch` that the gateway uses: a text body, abort, headers, compressed
-//     answers.
-// HTTP-FETCH-2. An aborted request leaves the network at once. An answer that its reader left may
-//     end within a moment, which keeps its connection usable.
-// HTTP-FETCH-3. Redirects are followed within one server only: the agent file decides where a
-//     conversation and its key go.
+// It offers the parts of `fetch` that the gateway uses: a text body, abort, headers, compressed
+// answers.
+// An aborted request leaves the network at once. An answer that its reader left may
+// end within a moment, which keeps its connection usable.
+// Redirects are followed within one server only: the agent file decides where a
+// conversation and its key go.
 
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
@@ -48,7 +48,7 @@ export const httpFetch: typeof globalThis.fetch = async (input, init = {}) => {
 const redirectsMax = 5
 
 /**
- * Keeps HTTP-FETCH-3. Other redirect codes change the request, and its answer would not be a
+ * Other redirect codes change the request, and its answer would not be a
  * model's. A real `fetch` would send the conversation anywhere, with every key outside
  * Authorization.
  */
@@ -145,7 +145,7 @@ async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
   return new TextDecoder().decode(Buffer.concat(pieces).subarray(0, limits.providerErrorBytesMax))
 }
 
-/** Keeps HTTP-FETCH-2: the rest of the body is mostly just its end. */
+/** The rest of the body is mostly just its end. */
 function leave(message: IncomingMessage): void {
   if (message.readableEnded || message.destroyed) return
   const timer = setTimeout(() => message.destroy(), limits.modelLeaveMs)

@@ -1,9 +1,9 @@
 // Hides the secrets of a model in its answer, before anything of the answer is written: in texts,
 // arguments, ids, names and the finish reason. A server may repeat the key that it got.
-// MASKED-ANSWER-1. A secret is also found if the stream cuts it into consecutive pieces of one text.
-//     The beginning of a secret waits for the next event. An encoded secret in pieces is not found.
-// MASKED-ANSWER-2. A short secret stays: an answer may contain `ollama`, the key of a local server,
-//     as an ordinary word.
+// A secret is also found if the stream cuts it into consecutive pieces of one text.
+// The beginning of a secret waits for the next event. An encoded secret in pieces is not found.
+// A short secret stays: an answer may contain `ollama`, the key of a local server,
+// as an ordinary word.
 
 import type { PartEvent, PartKind } from '../../../../shared/contract/messages.ts'
 import { isCredential, secretMask } from '../../../../shared/lib/log/secret-mask.ts'
@@ -44,7 +44,6 @@ export async function* maskedAnswer(
   }
 }
 
-/** Keeps MASKED-ANSWER-1. */
 class WaitingPieces {
   private readonly secrets: string[]
   private readonly lengthMax: number

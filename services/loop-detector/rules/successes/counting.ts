@@ -1,13 +1,13 @@
 // Calls in a row with the same words and another number: `seek(17)`, `seek(18)`. Each is new, so no
 // other rule counts them. They may be an honest batch, so the model is only reminded.
 //
-// COUNTING-1. The results are equal too, without the numbers of their calls. A result with any other
-//     new number is an answer.
-// COUNTING-2. Another call, a failure or a wait ends the row. The action is never more than a nudge.
-// COUNTING-3. A tool whose name or declaration says that it changes something makes a batch. A
-//     command is only guessed to change something, so it counts.
-// COUNTING-4. The number stands in a text with words, or its name says that it only counts. An id, a
-//     page or a time is a question.
+// The results are equal too, without the numbers of their calls. A result with any other
+// new number is an answer.
+// Another call, a failure or a wait ends the row. The action is never more than a nudge.
+// A tool whose name or declaration says that it changes something makes a batch. A
+// command is only guessed to change something, so it counts.
+// The number stands in a text with words, or its name says that it only counts. An id, a
+// page or a time is a question.
 
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { noProgress, finding as texts } from '../../../../shared/model-texts/interventions.ts'
@@ -28,7 +28,7 @@ export const counting: Rule<Memory> = {
   thresholds: ['loop.identicalSuccesses'],
   description: 'Calls in a row differ only in a number, and so do their results.',
   firesWhen:
-    'the 16th call in a row has the same words and another number, and its result says nothing more. It only reminds the model, and again after as many calls',
+    'the 16th call in a row has the same words and another number, and the result says nothing more. The rule only reminds the model',
   endedBy: 'any other call, a result with any other new number, a failure, or a wait',
   sentence: 'kept counting',
   initial: () => ({ row: [], rounds: 0 }),

@@ -1,10 +1,10 @@
 // An operation fails again and again, and its tool reports each failure as a success: `{"status":
 // "error","message":"Exhausted balance"}` for ever new prompts.
 //
-// RULES-REPORTED-FAILURE-1. Rounds are counted for each tool and each failure, with any arguments.
-//     One that may clear by itself has the patience of transient failures.
-// RULES-REPORTED-FAILURE-2. The ladder has one step for each whole limit of rounds, because the
-//     answer may be meant otherwise.
+// Rounds are counted for each tool and each failure, with any arguments.
+// One that may clear by itself has the patience of transient failures.
+// The ladder has one step for each whole limit of rounds, because the
+// answer may be meant otherwise.
 
 import { noProgress, finding as texts } from '../../../../shared/model-texts/interventions.ts'
 import { type CountedStreak, counted, found, roundsText, weightiest } from '../../ladder.ts'

@@ -1,9 +1,9 @@
 // The same text is written into the same place again and again. Each time the file differs and the
 // call succeeds, so every other rule sees news.
 //
-// SAME-CHANGE-1. Only a text with its place counts: an edit, or a command that writes its own words
-//     into a file. A build, a key or a move may be repeated as often as the work needs.
-// SAME-CHANGE-2. Another text for the same place is progress there.
+// Only a text with its place counts: an edit, or a command that writes its own words
+// into a file. A build, a key or a move may be repeated as often as the work needs.
+// Another text for the same place is progress there.
 
 import { noProgress, finding as texts } from '../../../../shared/model-texts/interventions.ts'
 import { type CountedStreak, counted, found, roundsText, weightiest } from '../../ladder.ts'

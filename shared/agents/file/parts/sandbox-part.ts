@@ -42,7 +42,7 @@ function pathOf(source: Source, path: Path, text: string | undefined): string | 
   return place !== undefined && exists(source, path, place, 'path') ? place.path : undefined
 }
 
-/** The sandbox refuses the same at its start (SANDBOX-MOUNTS-4). */
+/** The sandbox refuses the same at its start. */
 function writableOf(source: Source, path: Path, texts: (string | undefined)[]): string[] {
   return texts.flatMap((text, index) => {
     const at = [...path, index]

@@ -1,11 +1,11 @@
 // The embedded bus in a process beside the one that writes the file. It reads the file itself, and
 // the owner writes for it, over the owner's socket. When append resolves, its records are in the
 // file and can be read here.
-// BESIDE-1. It keeps no commits and no members: two subscriptions of one group both read everything.
-//     It is for readers that recognise their own outputs in the log, such as run-guard.ts.
-// BESIDE-2. The owner may restart: a subscription repeats its write for a while before it fails.
-// BESIDE-3. A hanging owner keeps nothing from closing: close() waits a moment for its answer. The
-//     owner may still write the records then.
+// It keeps no commits and no members: two subscriptions of one group both read everything.
+// It is for readers that recognise their own outputs in the log, such as run-guard.ts.
+// The owner may restart: a subscription repeats its write for a while before it fails.
+// A hanging owner keeps nothing from closing: close() waits a moment for its answer. The
+// owner may still write the records then.
 
 import type {
   Appended,
@@ -79,7 +79,7 @@ export async function openBeside({
     return appended
   }
 
-  /** Keeps BESIDE-2. `ending` ends the retries, `gone` also the wait for the answer. */
+  /** `ending` ends the retries, `gone` also the wait for the answer. */
   async function appendPatiently(
     records: RecordToAppend[],
     { ending, gone }: Leaving,
@@ -179,7 +179,7 @@ async function subscribeTo(
     async close() {
       joined = false
       stop.abort()
-      const stopWaiting = clock.after(limits.ownerLastWordMs, () => late.abort()) // keeps BESIDE-3
+      const stopWaiting = clock.after(limits.ownerLastWordMs, () => late.abort())
       await Promise.all(lanes)
       stopWaiting()
       await closeReaders()

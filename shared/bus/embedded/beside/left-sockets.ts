@@ -1,9 +1,9 @@
 // Removes the folders of Unix sockets that killed processes left among the temporary files.
-// LEFT-SOCKETS-1. A folder is removed only if it is this user's, closed to others, and holds nothing
-//     but the expected name.
-// LEFT-SOCKETS-2. The system must refuse each socket of the folder. Then no process of this machine
-//     listens, in any container.
-// LEFT-SOCKETS-3. A young folder stays: its process may be about to listen.
+// A folder is removed only if it is this user's, closed to others, and holds nothing
+// but the expected name.
+// The system must refuse each socket of the folder. Then no process of this machine
+// listens, in any container.
+// A young folder stays: its process may be about to listen.
 
 import { lstat, readdir, rmdir, unlink } from 'node:fs/promises'
 import { createConnection } from 'node:net'
@@ -53,7 +53,7 @@ async function areRefused(paths: readonly string[]): Promise<boolean> {
   return true
 }
 
-/** Keeps LEFT-SOCKETS-2. Any other fault, such as a missing right, proves nothing. */
+/** Any other fault, such as a missing right, proves nothing. */
 function isRefused(path: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const socket = createConnection(path)

@@ -1,7 +1,7 @@
 // A link to the owner of a file, seen from a process beside it (owner-links.ts).
-// OWNER-LINK-1. The end of the owner ends the link at once, and each open request with
-//     `bus.unreachable`. The owner may have written its records before.
-// OWNER-LINK-2. A hanging owner keeps no request waiting for longer than `limits.linkAnswerMs`.
+// The end of the owner ends the link at once, and each open request with
+// `bus.unreachable`. The owner may have written its records before.
+// A hanging owner keeps no request waiting for longer than `limits.linkAnswerMs`.
 
 import type { Socket } from 'node:net'
 import { limits } from '../../../contract/limits.ts'

@@ -1,9 +1,9 @@
 // The requests that a process beside the writer may send to it: the few writes that an operator, a
 // client, a front or a guard does by itself on Kafka. Another request is a member of `OutsideRequest`, its
 // parser, and its case in `answerOf`.
-// OUTSIDE-REQUESTS-1. An outsider may write no more than on Kafka: the records of an edge, a front,
-//     an operator or a guard. Ids of reducers are refused: they would hide records of a stage (R3).
-// OUTSIDE-REQUESTS-2. The owner writes, with its own times and order: so there is one writer.
+// An outsider may write no more than on Kafka: the records of an edge, a front,
+// an operator or a guard. Ids of reducers are refused: they would hide records of a stage (R3).
+// The owner writes, with its own times and order: so there is one writer.
 
 import { decode, typeIn } from '../../../codec/codec.ts'
 import type { Appended, Bus, Erased, Erasure, RecordToAppend } from '../../../contract/bus.ts'
@@ -189,7 +189,7 @@ const outsiders: ReadonlySet<Writer> = new Set([
   ...(['edge', 'front', 'approver', 'operator', 'guard'] as const),
 ])
 
-/** Keeps OUTSIDE-REQUESTS-1, but for the content. */
+/** The place is checked here, the content is not. */
 function placed(
   { topic, partition, key, value, id }: OutsideRecord,
   topicPrefix: string,
@@ -216,7 +216,6 @@ function wiringOf(topic: string, topicPrefix: string) {
   return { ...found, name, guard }
 }
 
-/** Keeps OUTSIDE-REQUESTS-1. */
 function checkContent(
   { topic, key, value }: RecordToAppend,
   { topicPrefix }: { topicPrefix: string },

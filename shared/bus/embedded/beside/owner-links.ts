@@ -1,10 +1,10 @@
 // The links of a file's owner: connections of processes beside it that last as long as both
 // processes. Each side sees at once that the other has died. Lines of JSON: a request with a number,
 // and the answer with that number.
-// BUS-LINKS-1. Only the holder of the lock listens, and it stops before it releases the lock.
-// BUS-LINKS-2. Bounded: the links, the bytes of a request, and the open requests of a link. Its
-//     owner reads on from a link after its answers are read.
-// BUS-LINKS-3. A slow or hostile link holds up no other: nobody waits for it.
+// Only the holder of the lock listens, and it stops before it releases the lock.
+// Bounded: the links, the bytes of a request, and the open requests of a link. Its
+// owner reads on from a link after its answers are read.
+// A slow or hostile link holds up no other: nobody waits for it.
 
 import { rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
@@ -62,7 +62,7 @@ export async function listenForLinks(file: string, host: LinkHost): Promise<Owne
   }
 }
 
-/** Keeps BUS-LINKS-2: a request is open until its answer has left this process. */
+/** A request is open until its answer has left this process. */
 function serve(socket: Socket, host: LinkHost): void {
   let open = 0
   socket.unref()

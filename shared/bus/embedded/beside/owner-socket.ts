@@ -1,11 +1,11 @@
 // The way to the process that writes a file, for processes beside it: a Unix domain socket of the
-// lock's owner. It carries JSON and knows no request; outside-requests.ts does.
-// OWNER-SOCKET-1. Only the holder of the lock listens, and it stops before it releases the lock. A
-//     silent socket is left from a killed owner; the next owner replaces it.
-// OWNER-SOCKET-2. Its folder is open to this user only (socket-place.ts).
-// OWNER-SOCKET-3. Bounded: one request a connection, its bytes, its time, and the open connections.
-//     A request above the last bound gets an error.
-// OWNER-SOCKET-4. Failing to remove the socket is logged, and the log closes all the same.
+// lock's owner. It carries JSON and knows no request, unlike outside-requests.ts.
+// Only the holder of the lock listens, and it stops before it releases the lock. A
+// silent socket is left from a killed owner. The next owner replaces it.
+// Its folder is open to this user only (socket-place.ts).
+// Bounded: one request a connection, its bytes, its time, and the open connections.
+// A request above the last bound gets an error.
+// Failing to remove the socket is logged, and the log closes all the same.
 
 import { rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
@@ -44,7 +44,7 @@ export async function listenForRequests({
 }: OwnerSocketOptions): Promise<OwnerSocket> {
   const path = socketOf(file, 'requests')
   makeOwnFolder(dirname(path))
-  rmSync(path, { force: true }) // keeps OWNER-SOCKET-1
+  rmSync(path, { force: true })
   const asking = new Set<Socket>()
   /** By connection. Each promise resolves when the answer is sent. */
   const answering = new Map<Socket, Promise<void>>()
@@ -68,7 +68,6 @@ export async function listenForRequests({
   server.unref() // a listening socket must not keep the process alive
   const removeName = await listenAt(server, path)
 
-  /** Keeps OWNER-SOCKET-4. */
   function cleared(clear: () => void): void {
     try {
       clear()
@@ -147,7 +146,7 @@ function tooMany(file: string): WeirError {
   })
 }
 
-/** Keeps OWNER-SOCKET-3 for the time of an exchange, also while data arrives. */
+/** Bounds the time of an exchange, also while data arrives. */
 function bounded(socket: Socket, clock: Clock): void {
   socket.on('error', () => {}) // the reader gets 'close'
   socket.once(

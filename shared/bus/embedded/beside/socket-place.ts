@@ -1,8 +1,8 @@
 // The places of the sockets of a file's owner: one folder for all of them, open to this user only.
-// OWNER-PLACE-1. Requests of other users never arrive: the folder has the mode 0700, and a folder of
-//     another user is refused.
-// OWNER-PLACE-2. No process sends to a socket of another user than the file's: in a folder that all
-//     users may write, anybody could put one there and read the questions.
+// Requests of other users never arrive: the folder has the mode 0700, and a folder of
+// another user is refused.
+// No process sends to a socket of another user than the file's: in a folder that all
+// users may write, anybody could put one there and read the questions.
 
 import {
   chmodSync,
@@ -27,7 +27,7 @@ export function socketOf(file: string, name: SocketName): string {
   return join(`${realpathSync(file)}-owner`, name)
 }
 
-/** Keeps OWNER-PLACE-1, also for a folder left from before. */
+/** Only this user may enter the folder, also a folder left from before. */
 export function makeOwnFolder(folder: string): void {
   mkdirSync(folder, { mode: 0o700, recursive: true })
   const found = lstatSync(folder)
@@ -120,7 +120,7 @@ export async function connectedToOwner(
   }
 }
 
-/** Keeps OWNER-PLACE-2. A missing folder throws ENOENT. */
+/** A missing folder throws ENOENT. */
 function refuseForeignFolder(file: string, folder: string): void {
   const found = lstatSync(folder)
   if (found.isDirectory() && found.uid === statSync(file).uid) return

@@ -4,8 +4,8 @@
 // No other code of the holder's process may open and close the sidecar or the log with plain file
 // calls, for example to copy it. POSIX drops all locks of a process on a file when the process closes
 // any descriptor of it. Another process may, and so may `VACUUM INTO`.
-// LOCK-1. A sidecar that Weir did not make is refused. A link leads to a foreign file. A view in
-//     place of the table runs SQL of its maker, also without an end.
+// A sidecar that Weir did not make is refused. A link leads to a foreign file. A view in
+// place of the table runs SQL of its maker, also without an end.
 
 import { randomUUID } from 'node:crypto'
 import { existsSync, lstatSync } from 'node:fs'
@@ -72,13 +72,12 @@ export function lockStateOf(file: string): LockState {
 const holderTable =
   'holder (one INTEGER PRIMARY KEY CHECK (one = 1), pid INTEGER, since TEXT, token TEXT) STRICT'
 
-/** Keeps LOCK-1. */
 function refuseLink(sidecar: string): void {
   if (lstatSync(sidecar, { throwIfNoEntry: false })?.isSymbolicLink() === true)
     throw foreign(sidecar, 'a link to another file')
 }
 
-/** Keeps LOCK-1. An empty database is new. Its schema can be read while another process writes it. */
+/** An empty database is new. Its schema can be read while another process writes it. */
 function refuseForeign(db: DatabaseSync, sidecar: string): void {
   distrust(db)
   const objects = db.prepare('SELECT name, sql FROM sqlite_schema').all()

@@ -1,6 +1,6 @@
 // Opens the file of the embedded bus. Refuses a file that is not a Weir log, or not only one.
-// OPEN-FILE-1. Nothing of a foreign file runs: no trigger, no view, no function of its schema.
-// OPEN-FILE-2. A file that is not a Weir log stays unchanged.
+// Nothing of a foreign file runs: no trigger, no view, no function of its schema.
+// A file that is not a Weir log stays unchanged.
 
 import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'

@@ -1,5 +1,5 @@
 // The steps that wait for a transaction. Owns: their order and the tries of a failed write
-// (EMBEDDED-WRITER-2).
+//.
 
 import type { RecordToAppend, StoredRecord } from '../../../contract/bus.ts'
 import { keepAlive } from '../../../lib/alive.ts'
@@ -38,7 +38,7 @@ export type StepQueueOptions = {
   wake: () => void
   /** One transaction. */
   write: (records: StoredRecord[], commitments: Commitment[]) => void
-  /** Takes the commitment of a step without outputs (EMBEDDED-WRITER-5). */
+  /** Takes the commitment of a step without outputs. */
   commitLater: (commitment: Commitment) => void
   /** Outputs for that partition (as the log names it) have places and can be read ahead. */
   staged: (partition: PartitionName) => void

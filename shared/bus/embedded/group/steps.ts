@@ -1,5 +1,5 @@
 // Runs the steps of lanes: reads a batch, gives it to the reader, has the outputs written, and
-// acknowledges (SUBSCRIPTIONS-1). Owns: which steps are void after a write that failed for good.
+// acknowledges. Owns: which steps are void after a write that failed for good.
 
 import type { StoredRecord } from '../../../contract/bus.ts'
 import type { Log } from '../log/log.ts'

@@ -1,14 +1,14 @@
 // Runs the readers of groups over partitions. Owns: the groups and their lanes. Does not own: the
 // steps of a lane (steps.ts) and which lane is next (turns.ts).
-// SUBSCRIPTIONS-1. A partition does one thing at a time: read, write, acknowledge. Partitions do not
-//     wait for each other, so a slow one holds up only itself.
-// SUBSCRIPTIONS-2. Lanes with records take turns, one batch each; a tick starts with those left over.
-//     The group that subscribed first goes first, so its outputs reach the next one in the same tick.
-// SUBSCRIPTIONS-3. An open subscription keeps the process alive, as a broker connection would.
-// SUBSCRIPTIONS-4. A failed subscription gives out no more records. Steps under way are still
-//     written, and its readers stay until close().
-// SUBSCRIPTIONS-5. Readers read ahead of the file and act on the world only after `acknowledged`. A
-//     write that fails for good fails every subscription with a step under way.
+// A partition does one thing at a time: read, write, acknowledge. Partitions do not
+// wait for each other, so a slow one holds up only itself.
+// Lanes with records take turns, one batch each; a tick starts with those left over.
+// The group that subscribed first goes first, so its outputs reach the next one in the same tick.
+// An open subscription keeps the process alive, as a broker connection would.
+// A failed subscription gives out no more records. Steps under way are still
+// written, and its readers stay until close().
+// Readers read ahead of the file and act on the world only after `acknowledged`. A
+// write that fails for good fails every subscription with a step under way.
 
 import type { Commit, Offset, SubscribeOptions, Subscription } from '../../../contract/bus.ts'
 import { keepAlive } from '../../../lib/alive.ts'
@@ -55,7 +55,7 @@ type Group = LaneOwner & {
   lanes: Lane[]
   /** Rejects when the group fails. */
   failure: Promise<never>
-  /** Lets the process end when nothing else keeps it (SUBSCRIPTIONS-3). */
+  /** Lets the process end when nothing else keeps it. */
   mayEnd(): void
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// Which lane reads next (SUBSCRIPTIONS-2). Owns: the queues of lanes with something to read, and the
+// Which lane reads next. Owns: the queues of lanes with something to read, and the
 // state of the current tick.
 
 import { idle, type Lane } from './lane.ts'

@@ -1,8 +1,8 @@
 // Deletes all records of conversations from the file, and their bytes: `PRAGMA secure_delete` zeroes
 // them in the pages, VACUUM writes all pages anew, and the checkpoint empties the write-ahead log.
-// ERASE-1. Offsets stay used, and no time goes back (EMBEDDED-LOG-2, EMBEDDED-LOG-3).
-// ERASE-2. Nothing is deleted if an inbox has a newer record of one of the conversations than the
-//     caller has read: it may open a turn.
+// Offsets stay used, and no time goes back (EMBEDDED-LOG-2, EMBEDDED-LOG-3).
+// Nothing is deleted if an inbox has a newer record of one of the conversations than the
+// caller has read: it may open a turn.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Erasure } from '../../../contract/bus.ts'
@@ -28,7 +28,7 @@ import { remember } from './trim.ts'
  */
 const vacuumBytesMax = 1024 * 1024 * 1024
 
-/** Undefined: a conversation has newer records (ERASE-2). Otherwise the number of deleted records. */
+/** Undefined: a conversation has newer records. Otherwise the number of deleted records. */
 export function eraseRecords(
   database: LogDatabase,
   topics: LogTopics,
@@ -88,7 +88,6 @@ function holdsContent(topic: string, topicPrefix: string): boolean {
   return found !== undefined && found.withoutContent !== true
 }
 
-/** Keeps ERASE-2. */
 function hasNewer(
   db: DatabaseSync,
   partition: Partition,
@@ -155,7 +154,6 @@ function eraseKeys(
   }, ofForks)
 }
 
-/** Keeps ERASE-1. */
 function erase(
   db: DatabaseSync,
   partition: Partition,

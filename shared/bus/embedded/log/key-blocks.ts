@@ -1,9 +1,9 @@
 // The index of the logs by key. It names the blocks of offsets in which a key has records, so a reader of
 // one old conversation reads a few blocks in place of the topic. Most records of a block have a key that
 // the block has already. So the index costs much less than an entry for each record.
-// KEY-BLOCKS-1. Each block from `indexedFrom` on has an entry for the key of each of its records.
-// KEY-BLOCKS-2. The records in a file of version 1 are indexed by `extend`, the newest first. Until then they are
-//     read without the index.
+// Each block from `indexedFrom` on has an entry for the key of each of its records.
+// The records in a file of version 1 are indexed by `extend`, the newest first. Until then they are
+// read without the index.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Offset, StoredRecord } from '../../../contract/bus.ts'
@@ -48,7 +48,6 @@ export function createKeyBlocks(database: LogDatabase, topics: LogTopics): KeyBl
     return prepared
   }
 
-  /** Keeps KEY-BLOCKS-2. */
   function create(): void {
     db.exec(`${keyBlocksSchema} PRAGMA user_version = ${schemaVersion}`)
     const start = db.prepare('INSERT INTO key_blocks_from VALUES (?, ?, ?)')

@@ -1,5 +1,5 @@
-// The writing half of a log. Owns: the places of records (EMBEDDED-LOG-4) and their times
-// (EMBEDDED-LOG-3).
+// The writing half of a log. Owns: the places of records and their times
+//.
 
 import type { Offset, RecordToAppend, StoredRecord } from '../../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../../lib/clock.ts'

@@ -1,13 +1,13 @@
 // The storage of the embedded bus: a partitioned log in one SQLite file (schema.ts has its shape).
 // All functions are synchronous; bus.ts makes a bus of them. Owns: offsets, times, transactions.
 // Does not own: the permission and the moment to read or write.
-// EMBEDDED-LOG-1. A write is one transaction: the file gets all its records and commits, or none.
-//     Only `readAhead` returns records that are not committed.
-// EMBEDDED-LOG-2. Offsets of a partition begin at 0 and grow by one. No offset is used twice, also
-//     not after retention.
-// EMBEDDED-LOG-3. Times never go back within the file, even if the clock does.
-// EMBEDDED-LOG-4. `stage` gives a record its offset and time, and `write` keeps that order. After
-//     `unstage`, readers must drop all that came from records read ahead.
+// A write is one transaction: the file gets all its records and commits, or none.
+// Only `readAhead` returns records that are not committed.
+// Offsets of a partition begin at 0 and grow by one. No offset is used twice, also
+// not after retention.
+// Times never go back within the file, even if the clock does.
+// `stage` gives a record its offset and time, and `write` keeps that order. After
+// `unstage`, readers must drop all that came from records read ahead.
 
 import { statSync } from 'node:fs'
 import type { Erased, Erasure, Offset, TopicSpec } from '../../../contract/bus.ts'

@@ -1,8 +1,8 @@
 // The newest records of a partition in memory. The readers of this process mostly want these, and
 // would otherwise fetch them from SQLite: a fifth of the pipeline's CPU time.
-// EMBEDDED-TAIL-1. Every record in here is in the file: records arrive after their transaction, in
-//     offset order, without a gap.
-// EMBEDDED-TAIL-2. It is bounded; older records come from the file.
+// Every record in here is in the file: records arrive after their transaction, in
+// offset order, without a gap.
+// It is bounded; older records come from the file.
 
 import type { Offset, StoredRecord } from '../../../contract/bus.ts'
 

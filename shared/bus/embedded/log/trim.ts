@@ -73,7 +73,7 @@ function compact(db: DatabaseSync, trim: Trim): { begin: Offset; next: Offset | 
 }
 
 /**
- * Keeps EMBEDDED-LOG-2 and EMBEDDED-LOG-3: used offsets and times stay known. Call it before the
+ * Used offsets and times stay known. Call it before the
  * deletion.
  */
 export function remember(

@@ -1,7 +1,7 @@
 // The least rights of each principal on Kafka, from the topology: one user per stage and per guard,
 // clients (`edge`), fronts of guests, approvers, operators and the server. Pure; `weir topics acls` prints them.
-// ACCESS-1. The right to write a topic follows from its records' writers, and from nothing else.
-// ACCESS-2. Only the operator may create topics. Nobody may delete or change one.
+// The right to write a topic follows from its records' writers, and from nothing else.
+// Only the operator may create topics. Nobody may delete or change one.
 
 import {
   guardTopicName,

@@ -1,10 +1,10 @@
 // The Kafka cluster as the bus sees it: topics, leaders, group coordinators, and links for short
 // requests. Long ones (waiting fetches, joins, sends) have their own links, opened by connect().
-// CLUSTER-1. Metadata is trusted only while it works. A caller whose leader moved requests a
-//     refresh, which all callers share, and retries.
-// CLUSTER-2. A topic that was deleted and created again has another id, so its readers notice.
-// CLUSTER-3. A topic that grows under a running process ends its subscriptions and appends: its
-//     conversations belong to other partitions from now on.
+// Metadata is trusted only while it works. A caller whose leader moved requests a
+// refresh, which all callers share, and retries.
+// A topic that was deleted and created again has another id, so its readers notice.
+// A topic that grows under a running process ends its subscriptions and appends: its
+// conversations belong to other partitions from now on.
 
 import type { KafkaConfig } from 'kafkajs'
 import type { Logger } from 'pino'
@@ -63,9 +63,9 @@ export type Cluster = {
     work: () => Promise<Result>,
     forMs?: Milliseconds,
   ): Promise<Result>
-  /** Throws `bus.topic-differs` once a topic has grown (CLUSTER-3). */
+  /** Throws `bus.topic-differs` once a topic has grown. */
   assertNotResized(): void
-  /** A sentence about a needed topic that is gone, or Weir's own topic that was created again (CLUSTER-2). */
+  /** A sentence about a needed topic that is gone, or Weir's own topic that was created again. */
   lost(): string | undefined
   /** Throws `bus.topic-recreated` if the topic was deleted and created again under this process. */
   assertNotRecreated(topic: string): void
@@ -85,7 +85,7 @@ export type ClusterOptions = {
 
 /** The least time between two refreshes. */
 const refreshGapMs = 50
-/** Metadata of this age is refreshed, to find topics that were created again (CLUSTER-2). */
+/** Metadata of this age is refreshed, to find topics that were created again. */
 const refreshMs = 30_000
 /** How long a short request is retried. */
 const retryMsDefault = 15_000
@@ -221,7 +221,6 @@ export function createCluster({ client, clock, log, closed, needOf }: ClusterOpt
   }
 }
 
-/** Keeps CLUSTER-3. */
 function createResizes(topics: { readonly resized: ResizedTopic | undefined }) {
   const listeners = new Set<(error: WeirError) => void>()
 

@@ -1,9 +1,9 @@
 // A connection to one broker for one purpose, so a long request (a waiting fetch, a join) delays no
 // other caller.
-// LINK-1. One request at a time, in the order of the calls.
-// LINK-2. No call hangs: a connection without a response within the request's time is closed. TCP
-//     alone would keep a dead one for a quarter of an hour.
-// LINK-3. After a failure of the connection the link is closed, and its owner opens another.
+// One request at a time, in the order of the calls.
+// No call hangs: a connection without a response within the request's time is closed. TCP
+// alone would keep a dead one for a quarter of an hour.
+// After a failure of the connection the link is closed, and its owner opens another.
 
 import type { KafkaConfig } from 'kafkajs'
 import type { Clock, Milliseconds } from '../../../lib/clock.ts'
@@ -38,7 +38,7 @@ class LinkClosedError extends Error {
   override readonly name = 'KafkaJSConnectionError' // classified as a lost connection (failure.ts)
 }
 
-/** Keeps LINK-3. A rejection is a response, except one for an expired login. */
+/** A rejection is a response, except one for an expired login. */
 function isConnectionLost(error: unknown): boolean {
   const type = protocolTypeOf(error)
   return type === undefined || type === 'ILLEGAL_SASL_STATE'

@@ -1,10 +1,10 @@
 // The topics of a deployment on Kafka, and the configuration that each needs. Pure; topic-admin.ts
 // creates and compares.
-// TOPIC-PLAN-1. A record's time is the broker's, so writers' clocks decide nothing (R2, BUS-2).
-// TOPIC-PLAN-2. An acknowledged record stays until it is too old for any turn: the log is the lock
-//     (R4), and a restart folds it again (R1).
-// TOPIC-PLAN-3. Every record of Weir fits. Brokers decompress every foreign batch, so no codec is
-//     unreadable. Weir does not compress, so its own records cost nothing.
+// A record's time is the broker's, so writers' clocks decide nothing (R2).
+// An acknowledged record stays until it is too old for any turn: the log is the lock
+// (R4), and a restart folds it again (R1).
+// Every record of Weir fits. Brokers decompress every foreign batch, so no codec is
+// unreadable. Weir does not compress, so its own records cost nothing.
 
 import type { TopicKind, TopicSpec } from '../../../contract/bus.ts'
 import { limits } from '../../../contract/limits.ts'

@@ -19,7 +19,7 @@ export type Cursor = {
   next: Offset
   /**
    * True: the cursor starts at the log's begin if retention has deleted its offset. False: it fails
-   * then, because a partial history is useless to it (FETCHING-4).
+   * then, because a partial history is useless to it.
    */
   readonly skipsDeleted: boolean
   /** False: fetching skips the cursor until fetching.wake(). */
@@ -43,9 +43,9 @@ export type CursorState = {
   topicId: string | undefined
   /** The failures in a row. */
   failing: { count: number; since: Milliseconds } | undefined
-  /** Responses without progress although the partition has records (FETCHING-5). */
+  /** Responses without progress although the partition has records. */
   stall: { since: Milliseconds | undefined; count: number }
-  /** The writers of the partition's newest records (OWN-RECORDS-2). */
+  /** The writers of the partition's newest records. */
   written: Written
   /** No request earlier: its last response had many records. */
   gatherUntil: Milliseconds

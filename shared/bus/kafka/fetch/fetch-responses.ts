@@ -1,5 +1,4 @@
 // Applies the response for one cursor: its records, its end, a stall, or an offset outside the log.
-// Keeps FETCHING-4 and FETCHING-5.
 
 import type { Logger } from 'pino'
 import type { Offset } from '../../../contract/bus.ts'
@@ -18,7 +17,7 @@ import {
 } from './fetch-cursors.ts'
 import type { FetchedPartition } from './fetch-request.ts'
 
-/** How long a partition may have records and return none (FETCHING-5). */
+/** How long a partition may have records and return none. */
 const stallMs = 30_000
 const stallsMax = 3
 
@@ -65,7 +64,6 @@ export function createResponseHandler({ cluster, cursors, log, onFailure, onOthe
     }
   }
 
-  /** Keeps FETCHING-5. */
   function checkStall(state: CursorState, moves: boolean, reset: () => void): void {
     const { topic, partition, next: offset } = state.cursor
     const step = nextStallStep(state.stall, moves, clock.monotonic())

@@ -1,15 +1,15 @@
 // Reads partitions from their leaders, many cursors in one request that waits until one of them has
 // records. Subscriptions, followers and tables read through this. No consumer group is needed.
-// FETCHING-1. A cursor is in one request at a time. So it gets its records in order, once, from its
-//     own offset on.
-// FETCHING-2. No cursor waits behind a waiting request: a new one, or one with room again, goes
-//     into another request at once, up to `requestsMax` for a broker.
-// FETCHING-3. A failed request is retried after a growing wait. A cursor without a leader waits for
-//     one, and fails after leaderWaitMs if its topic is gone.
-// FETCHING-4. A cursor never jumps. If its offset is outside the log, or its topic was created
-//     again, it fails with the reason.
-// FETCHING-5. If a partition has records but returns none, fetching reconnects, and then the cursor
-//     fails.
+// A cursor is in one request at a time. So it gets its records in order, once, from its
+// own offset on.
+// No cursor waits behind a waiting request: a new one, or one with room again, goes
+// into another request at once, up to `requestsMax` for a broker.
+// A failed request is retried after a growing wait. A cursor without a leader waits for
+// one, and fails after leaderWaitMs if its topic is gone.
+// A cursor never jumps. If its offset is outside the log, or its topic was created
+// again, it fails with the reason.
+// If a partition has records but returns none, fetching reconnects, and then the cursor
+// fails.
 
 import type { Logger } from 'pino'
 import type { Offset } from '../../../contract/bus.ts'
@@ -56,7 +56,7 @@ export type FetchingOptions = {
 
 /**
  * How long a request waits at the broker for the first record. A cursor waits at most so long if
- * all requests are in flight (FETCHING-2).
+ * all requests are in flight.
  */
 const waitMs = 500
 

@@ -1,7 +1,7 @@
 // The version and the format of a process, in the metadata of its membership. So a fleet knows its live
 // processes without another heartbeat, and a dead one is forgotten with its session.
-// ANNOUNCEMENT-1. A broker gives the metadata of members only for a stable group. A group in a rebalance
-//     says nothing about the formats of its members.
+// A broker gives the metadata of members only for a stable group. A group in a rebalance
+// says nothing about the formats of its members.
 
 import { hostname } from 'node:os'
 import type { GroupDescription } from 'kafkajs'
@@ -17,7 +17,6 @@ export function ownAnnouncement(agents?: string): Announcement {
   return { process: `${hostname()}/${process.pid}`, weir: version(), format: ownFormat, agents }
 }
 
-/** Keeps ANNOUNCEMENT-1. */
 export function isSettled({ state, members }: GroupDescription): boolean {
   return state === 'Stable' || members.length === 0
 }

@@ -1,10 +1,10 @@
 // Decides which member of a group gets which partitions. The group's leader runs it. Pure.
-// ASSIGNMENT-1. Sticky: a member keeps its partitions as far as an even share allows. A move costs
-//     a fold and the work in progress.
-// ASSIGNMENT-2. Even: no member has two more than another.
-// ASSIGNMENT-3. If two members claim a partition, the one of the later generation keeps it: the
-//     other was away.
-// ASSIGNMENT-4. The result depends only on the claims, not on the order of the members.
+// Sticky: a member keeps its partitions as far as an even share allows. A move costs
+// a fold and the work in progress.
+// Even: no member has two more than another.
+// If two members claim a partition, the one of the later generation keeps it: the
+// other was away.
+// The result depends only on the claims, not on the order of the members.
 
 export type Claimant = { member: string; generation: number; owned: number[] }
 

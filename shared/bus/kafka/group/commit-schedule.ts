@@ -1,5 +1,5 @@
 // The commits of one subscription, gathered and sent one request at a time. Each is true once it is
-// here, so a later one replaces it (SUBSCRIPTION-3).
+// here, so a later one replaces it.
 
 import type { Commit } from '../../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../../lib/clock.ts'

@@ -1,4 +1,4 @@
-// The commits of a group, as requests to its coordinator. Keeps MEMBERSHIP-4.
+// The commits of a group, as requests to its coordinator.
 
 import type { Commit } from '../../../contract/bus.ts'
 import type { Cluster } from '../cluster/cluster.ts'

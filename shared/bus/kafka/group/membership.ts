@@ -1,13 +1,13 @@
 // A member of a consumer group: joins, sends heartbeats, joins again when the group changes,
 // commits, leaves. It does not know the records.
-// MEMBERSHIP-1. A join waits for nobody: reading goes on, and partitions that moved are released
-//     by the response. Double outputs and commits are harmless (R3, R4); a wait stops the group.
-// MEMBERSHIP-2. Its own timer keeps the membership alive, however slow a partition is.
-// MEMBERSHIP-3. If the coordinator does not know the member, all partitions are lost at once, and
-//     it joins as a new one. While no coordinator answers, it keeps them.
-// MEMBERSHIP-4. A commit is an offset and its metadata. All commits of one call go in one request.
-// MEMBERSHIP-5. The next process of a static member gets its partitions at once, and a second
-//     process with its name ends the first. A member whose name a person chose does not leave.
+// A join waits for nobody: reading goes on, and partitions that moved are released
+// by the response. Double outputs and commits are harmless (R3, R4); a wait stops the group.
+// Its own timer keeps the membership alive, however slow a partition is.
+// If the coordinator does not know the member, all partitions are lost at once, and
+// it joins as a new one. While no coordinator answers, it keeps them.
+// A commit is an offset and its metadata. All commits of one call go in one request.
+// The next process of a static member gets its partitions at once, and a second
+// process with its name ends the first. A member whose name a person chose does not leave.
 
 import type { Logger } from 'pino'
 import type { Commit } from '../../../contract/bus.ts'
@@ -45,7 +45,7 @@ export type MembershipOptions = {
   group: string
   topic: string
   sessionMs: Milliseconds
-  /** Of a static member (MEMBERSHIP-5). Undefined: a usual member. */
+  /** Of a static member. Undefined: a usual member. */
   instanceId?: string | undefined
   /** The hash of the process's agent files, for its announcement. */
   agents?: string | undefined

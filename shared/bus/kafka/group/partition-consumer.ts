@@ -1,13 +1,13 @@
 // Consumes one partition of a subscription. Its reader gets one batch at a time: read, write the
 // outputs, acknowledged.
-// PARTITION-CONSUMER-1. Calls to a reader never overlap. `acknowledged` comes only after all
-//     outputs of the step are acknowledged.
-// PARTITION-CONSUMER-2. Records that arrive during a step are the next batch, and are bounded.
-//     Otherwise the fetch waits, so no timer delays a record.
-// PARTITION-CONSUMER-3. A consumer that lost its partition only calls close('lost'), at once, even
-//     during a step. That step is not committed.
-// PARTITION-CONSUMER-4. A log may end with offsets that have no records. The reader learns that
-//     they are passed, or it would never count as caught up.
+// Calls to a reader never overlap. `acknowledged` comes only after all
+// outputs of the step are acknowledged.
+// Records that arrive during a step are the next batch, and are bounded.
+// Otherwise the fetch waits, so no timer delays a record.
+// A consumer that lost its partition only calls close('lost'), at once, even
+// during a step. That step is not committed.
+// A log may end with offsets that have no records. The reader learns that
+// they are passed, or it would never count as caught up.
 
 import type {
   Commit,
@@ -98,7 +98,6 @@ export function createPartitionConsumer(options: PartitionConsumerOptions): Part
     if (!hadRoom && hasRoom()) options.onRoom()
   }
 
-  /** Keeps PARTITION-CONSUMER-4. */
   function reportPassed(): void {
     if (isReading && stepping === undefined && held.count() === 0) reader.passed?.(cursor.next)
   }
@@ -110,7 +109,7 @@ export function createPartitionConsumer(options: PartitionConsumerOptions): Part
       const writing = outputs.length > 0 ? options.write(outputs) : undefined
       if (allowsAhead) reader.goAhead?.()
       await writing
-      if (isLost) return // keeps PARTITION-CONSUMER-3
+      if (isLost) return
       if (commit !== undefined) options.onCommit(commit)
       reader.acknowledged()
     } catch (error) {

@@ -1,5 +1,5 @@
 // The consumers of a subscription: one for each assigned partition, and those that still close after
-// they lost theirs. Keeps SUBSCRIPTION-2.
+// they lost theirs.
 
 import type { Logger } from 'pino'
 import type { PartitionReader, RecordToAppend } from '../../../contract/bus.ts'

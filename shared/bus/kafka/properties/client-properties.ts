@@ -1,10 +1,10 @@
 // Reads the usual configuration of Kafka clients: client.properties (--command-config), single
 // properties over it (--command-property), and --bootstrap-server over both. Reports all mistakes
 // at once.
-// CLIENT-PROPERTIES-1. A property is read, ignored with a reason, or rejected with one. None is
-//     silently without effect (client-property-handling.ts).
-// CLIENT-PROPERTIES-2. No message contains a secret: a value that may be one is shown only by its
-//     name and place.
+// A property is read, ignored with a reason, or rejected with one. None is
+// silently without effect (client-property-handling.ts).
+// No message contains a secret: a value that may be one is shown only by its
+// name and place.
 
 import type { KafkaConfig, SASLOptions } from 'kafkajs'
 import { WeirError } from '../../../lib/errors.ts'
@@ -113,7 +113,7 @@ function brokersOf(reading: Reading, bootstrapServer: string | undefined): strin
     bootstrapServer === undefined ? `${placeOf(reading, name)} ${name}` : '--bootstrap-server'
   const shown = wrong.includes('@')
     ? 'a name or a password before a host'
-    : JSON.stringify(wrong.slice(0, 100)) // keeps CLIENT-PROPERTIES-2
+    : JSON.stringify(wrong.slice(0, 100))
   reading.mistakes.push(`${place} has ${shown}; must be HOST:PORT, separated by commas`)
   return []
 }

@@ -1,5 +1,5 @@
 // Decompresses batches of foreign producers, in topics that store them compressed. In topics of the
-// plan the brokers decompress (TOPIC-PLAN-3). Weir does not compress: its records are small, and
+// plan the brokers decompress. Weir does not compress: its records are small, and
 // the broker is near. The result is bounded, so a batch of a few kilobytes cannot fill the memory.
 
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'

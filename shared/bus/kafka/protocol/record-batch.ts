@@ -1,12 +1,11 @@
 // Batches of records as Kafka stores them (format 2, Kafka 0.11 and later), each encoded and
 // decoded in one pass. This is most of a stage's time on Kafka: for a record of 290 bytes kafkajs
 // needs 16 microseconds, this file 4.
-// RECORD-BATCH-1. Offsets may have gaps (compaction, transactions). A reader continues at `next`,
-//     not behind the last record.
-// RECORD-BATCH-2. With LogAppendTime the time of all records is the batch's, set by the broker
-//     (BUS-2).
-// RECORD-BATCH-3. Records of aborted transactions, and the markers that end transactions, are
-//     skipped.
+// Offsets may have gaps (compaction, transactions). A reader continues at `next`,
+// not behind the last record.
+// With LogAppendTime the time of all records is the batch's, set by the broker.
+// Records of aborted transactions, and the markers that end transactions, are
+// skipped.
 
 import type { Offset, RecordToAppend, StoredRecord } from '../../../contract/bus.ts'
 import { WeirError } from '../../../lib/errors.ts'

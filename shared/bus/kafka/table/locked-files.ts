@@ -1,7 +1,7 @@
 // SQLite files that one process at a time holds, by a lock that ends with the process. The files of a
 // folder have numbers, and a process takes the first free one.
-// LOCKED-FILES-1. The lock is held until the database is closed. The system releases it when the
-//     process ends, however it ends.
+// The lock is held until the database is closed. The system releases it when the
+// process ends, however it ends.
 
 import { rmSync } from 'node:fs'
 import { dirname } from 'node:path'

@@ -1,8 +1,8 @@
 // The place of a process in its data folder: a file that it holds until it ends (locked-files.ts). The
 // next process at the same place gets its name, and knows the owners that ended with it.
-// PROCESS-PLACE-1. An owner has ended only if the file that has it is free: its process cannot act any
-//     more. A file that was copied, or written before the machine started, proves nothing.
-// PROCESS-PLACE-2. Two processes never have one name: a copy of a file gets a new one.
+// An owner has ended only if the file that has it is free: its process cannot act any
+// more. A file that was copied, or written before the machine started, proves nothing.
+// Two processes never have one name: a copy of a file gets a new one.
 
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'

@@ -1,12 +1,12 @@
 // Tables as their readers see them. Each requested (topic, partition) gets a view (table-view.ts),
 // which follows the topic from the partition's leader, without a consumer group. So an inbox and its
 // table may be on different members, and a moved partition finds its view on the new owner at once.
-// TABLES-1. The first answer waits until the view reaches the end that the topic had at the call.
-// TABLES-2. An answer has all earlier writes of this process; those of others come a moment later.
-//     To prove that an entry is absent, list up to now: the topic's end at the call.
-// TABLES-3. A view without requests is dropped after a while. Its stored copy stays.
-// TABLES-4. A table that was created again under this process has no answers: its settings are gone, and
-//     an empty answer would mean that nobody had set them.
+// The first answer waits until the view reaches the end that the topic had at the call.
+// An answer has all earlier writes of this process; those of others come a moment later.
+// To prove that an entry is absent, list up to now: the topic's end at the call.
+// A view without requests is dropped after a while. Its stored copy stays.
+// A table that was created again under this process has no answers: its settings are gone, and
+// an empty answer would mean that nobody had set them.
 
 import type { Bus } from '../../../contract/bus.ts'
 import { partitionName } from '../../../contract/partition.ts'
@@ -53,7 +53,7 @@ export function createTables({
     return opening
   }
 
-  /** A view whose log lost records is replaced by a new one. Keeps TABLES-4. */
+  /** A view whose log lost records is replaced by a new one. */
   async function viewOf(table: TableName, upToNow = false): Promise<TableView> {
     for (;;) {
       assertOpen(closed)
@@ -81,7 +81,7 @@ export function createTables({
   }
 
   /**
-   * Keeps TABLES-3. A copy is confirmed only if the broker reported its end since the last sweep:
+   * A copy is confirmed only if the broker reported its end since the last sweep:
    * while the broker is away, tombstones may come and go.
    */
   function sweep(): void {

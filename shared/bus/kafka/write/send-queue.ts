@@ -1,9 +1,9 @@
 // The records that wait for one partition, in order, and the one batch in flight.
-// SEND-QUEUE-1. A batch is resent unchanged until it is acknowledged or fails. Nothing behind it is
-//     sent before (R3).
-// SEND-QUEUE-2. A batch has all waiting records up to a limit. A larger record is sent alone.
-// SEND-QUEUE-3. If a record fails, the later records of its caller are not sent: a reader's mark
-//     would pass the missing one.
+// A batch is resent unchanged until it is acknowledged or fails. Nothing behind it is
+// sent before (R3).
+// A batch has all waiting records up to a limit. A larger record is sent alone.
+// If a record fails, the later records of its caller are not sent: a reader's mark
+// would pass the missing one.
 
 import type { Appended, RecordToAppend } from '../../../contract/bus.ts'
 import type { Milliseconds } from '../../../lib/clock.ts'
@@ -63,7 +63,7 @@ export function createSendQueue(
       head += 1
       if (isAlone) alone -= 1
       if (entry.job.settled) {
-        countBytes(-entry.bytes) // keeps SEND-QUEUE-3
+        countBytes(-entry.bytes)
         continue
       }
       entries.push(entry)

@@ -1,6 +1,5 @@
 // Sends the queued records: one request at a time to each broker, with one batch of every partition
 // that it leads. Retries a failed batch until it is acknowledged or its time is over.
-// Keeps KAFKA-WRITER-2.
 
 import type { Logger } from 'pino'
 import type { Offset, RecordToAppend, StoredRecord } from '../../../contract/bus.ts'
@@ -110,7 +109,7 @@ export function createSending(options: SendingOptions): Sending {
       options.onWritten({ ...place, records: () => storedRecords(batch, baseOffset, appendTime) })
   }
 
-  /** The batches stay first in their queues (KAFKA-WRITER-2). All retries share one wait. */
+  /** The batches stay first in their queues. All retries share one wait. */
   function onFailure(failed: SendQueue[], error: unknown): void {
     const retries: Queued[] = []
     for (const queue of failed) {

@@ -1,14 +1,14 @@
 // The one place that writes records. Each call is checked (write-admission.ts), waits for its
 // acknowledgements (pending-writes.ts), and its records go through a queue per partition
 // (partition-queues.ts) into requests (sending.ts).
-// KAFKA-WRITER-1. Records reach a partition in the order of the calls, and in their order within
-//     a call.
-// KAFKA-WRITER-2. A failed batch is retried first in its queue. After deliverMs, all that waits for
-//     its partition fails, so nothing overtakes. The caller decides about retries.
-// KAFKA-WRITER-3. After a failure a record may be in the log twice: only its response was lost.
-//     Readers drop repeats (R3).
-// KAFKA-WRITER-4. Waiting bytes are bounded: append then rejects with a retryable `bus.full`.
-//     Steps are always accepted: each partition that is read has one at a time.
+// Records reach a partition in the order of the calls, and in their order within
+// a call.
+// A failed batch is retried first in its queue. After deliverMs, all that waits for
+// its partition fails, so nothing overtakes. The caller decides about retries.
+// After a failure a record may be in the log twice: only its response was lost.
+// Readers drop repeats (R3).
+// Waiting bytes are bounded: append then rejects with a retryable `bus.full`.
+// Steps are always accepted: each partition that is read has one at a time.
 
 import type { Appended, RecordToAppend } from '../../../contract/bus.ts'
 import type { Milliseconds } from '../../../lib/clock.ts'
@@ -28,7 +28,7 @@ export type Writer = {
   /**
    * Limits the wait of each write to `ms` from now, until you call the returned function. A later
    * write gets at least 3 seconds. At the limit it fails with a `bus.unreachable` that is not
-   * retryable. Its records stay first in their order and may still be written (KAFKA-WRITER-3).
+   * retryable. Its records stay first in their order and may still be written.
    */
   limitWaits(ms: Milliseconds): () => void
   /** Resolves when no write waits, or after `waitMs`. */

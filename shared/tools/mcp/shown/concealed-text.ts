@@ -1,9 +1,9 @@
 // Text that a model reads and a person does not see: characters without a picture that carry a message,
 // or that show a text in another order. Honest uses stay: flags and other sequences of emoji, variants of
 // a character, joiners of scripts, and marks of text that runs from right to left.
-// CONCEALED-TEXT-1. Each character is judged by its neighbours, so a text takes linear time.
-// CONCEALED-TEXT-2. Only the flags that exist stay, two styles of a picture, a few variants of
-//     ideographs, and joiners between letters of a script that joins. They carry no message.
+// Each character is judged by its neighbours, so a text takes linear time.
+// Only the flags that exist stay, two styles of a picture, a few variants of
+// ideographs, and joiners between letters of a script that joins. They carry no message.
 
 import {
   directionBegins,

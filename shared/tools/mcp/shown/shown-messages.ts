@@ -1,6 +1,6 @@
 // The messages of an MCP server without concealed text: lists, results, resources, prompts, instructions
 // and questions. So a person reviews the same text that the model reads.
-// SHOWN-MESSAGES-1. Each message of the server passes here, in front of the SDK.
+// Each message of the server passes here, in front of the SDK.
 
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { McpServer } from '../../../agents/agents.ts'

@@ -1,12 +1,12 @@
 // A history as Chat Completions messages. Owns: valid messages for any history. Does not own: the
 // words (utterances.ts), the rest of the request (request.ts).
 //
-// OPENAI-CHAT-MESSAGES-1. Exactly one tool message follows for each entry of tool_calls, directly
-//     and in order. Providers refuse anything else (I5.4).
-// OPENAI-CHAT-MESSAGES-2. Equal entries give equal messages, and more entries only append, for the
-//     prompt cache. Consecutive user texts become one message with the same beginning.
-// OPENAI-CHAT-MESSAGES-3. An assistant message separates a tool message from a user message,
-//     because some servers refuse the two in a row.
+// Exactly one tool message follows for each entry of tool_calls, directly
+// and in order. Providers refuse anything else (I5.4).
+// Equal entries give equal messages, and more entries only append, for the
+// prompt cache. Consecutive user texts become one message with the same beginning.
+// An assistant message separates a tool message from a user message,
+// because some servers refuse the two in a row.
 
 import { createHash } from 'node:crypto'
 import type {

@@ -4,10 +4,10 @@
 // Hosts of thinking models (DeepSeek, Moonshot) refuse a message with calls that has no
 // `reasoning_content`, and with it every later request.
 //
-// RETURNED-REASONING-1. An empty `reasoning_content` stands for a missing one beside calls, as soon
-//     as an earlier message of this model had the field.
-// RETURNED-REASONING-2. A refusal changes the form once: every message is filled, or the refused
-//     data stays away. An empty `reasoning_content` stands for damaged data too.
+// An empty `reasoning_content` stands for a missing one beside calls, as soon
+// as an earlier message of this model had the field.
+// A refusal changes the form once: every message is filled, or the refused
+// data stays away. An empty `reasoning_content` stands for damaged data too.
 
 import type { ReasoningRefusal } from '../../../contract/messages.ts'
 import { isObject } from '../../../lib/json/json-object.ts'

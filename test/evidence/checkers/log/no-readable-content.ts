@@ -19,7 +19,7 @@ export const noReadableContent: Checker<'isEncrypted'> = {
   },
 }
 
-/** docs/operate/encryption.md lists the readable records. */
+/** docs/operate/data.md lists the readable records. */
 function canHaveContent({ topic, key, message }: Logged): boolean {
   if (message === undefined || topic === 'policies' || topic === 'budgets') return false
   const isOfOperator = topic === 'audit' && key === ''

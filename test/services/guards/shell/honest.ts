@@ -3,9 +3,9 @@
 // Honest commands: how coding agents use a shell, from templates with a fixed seed. They measure
 // the false refusals of the shell guard.
 //
-// HONEST-1. A seed and a count give the same commands on every machine.
-// HONEST-2. Each command suits a tool that starts in /work/app, has the home /home/u, and may write
-//     below /work and /tmp. A template also stays if the guard refuses it.
+// A seed and a count give the same commands on every machine.
+// Each command suits a tool that starts in /work/app, has the home /home/u, and may write
+// below /work and /tmp. A template also stays if the guard refuses it.
 
 /** `count` commands. A template is chosen by its family's weight, then evenly. */
 export function honestCommands(count: number, seed = 20_261_123): string[] {

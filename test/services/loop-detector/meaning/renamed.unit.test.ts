@@ -110,20 +110,28 @@ describe('the wording of a search', () => {
   )
 
   it.each(['pattern', 'regex', 'glob'])('is a pattern in %s', (name) =>
-    expect(wordingOf({ [name]: 'retryLimit', path: 'src' })).toEqual(['retr', 'limi']),
+    expect(wordingOf({ [name]: 'retryLimit', path: 'src' })).toEqual({ words: ['retr', 'limi'] }),
   )
 
   it('is the quoted text of a command, otherwise its first argument', () => {
-    expect(wordingOf({ command: 'grep -rn "retries" src' })).toEqual(['retr'])
-    expect(wordingOf({ command: "find . -name '*3dview*'" })).toEqual(['3dvi'])
-    expect(wordingOf({ command: 'grep -rn retries src' })).toEqual(['retr'])
+    expect(wordingOf({ command: 'grep -rn "retries" src' })).toEqual({ words: ['retr'] })
+    expect(wordingOf({ command: "find . -name '*3dview*'" })).toEqual({ words: ['3dvi'] })
+    expect(wordingOf({ command: 'grep -rn retries src' })).toEqual({ words: ['retr'] })
   })
 
   it('is none in a date or in several fields, and has at most 512 characters', () => {
     expect(wordingOf({ date: '2026-12-01' })).toBe('fields')
     expect(wordingOf({ from: 'BER', to: 'LIM' })).toBe('fields')
-    expect(wordingOf({ pattern: `${' '.repeat(509)}abc` })).toEqual(['abc'])
-    expect(wordingOf({ pattern: `${' '.repeat(510)}abc` })).toEqual(['ab'])
+    expect(wordingOf({ pattern: `${' '.repeat(509)}abc` })).toEqual({ words: ['abc'] })
+    expect(wordingOf({ pattern: `${' '.repeat(510)}abc` })).toEqual({ words: ['ab'] })
+  })
+})
+
+describe('the wording of a statement', () => {
+  it('is its quoted texts, about its tables', () => {
+    const sql = "SELECT * FROM users u JOIN app.teams t ON true WHERE u.name LIKE '%Ada Lee%'"
+    expect(wordingOf({ sql })).toEqual({ words: ['ada', 'lee'], about: 'users app.teams' })
+    expect(wordingOf({ sql: 'SELECT 1' })).toEqual({ words: [], about: '' })
   })
 })
 

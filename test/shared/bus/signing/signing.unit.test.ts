@@ -227,7 +227,8 @@ describe('a stolen key', () => {
     )
     expect(signed).toEqual([
       ...['guest-round', 'guest-results', 'guest-claim', 'conversation-key'],
-      ...['budget-reserved', 'budget-settled', 'budget-released', 'slot-reserved', 'slot-settled'],
+      ...['budget-reserved', 'budget-settled', 'budget-released', 'slot-reserved'],
+      ...['slot-renewed', 'slot-settled'],
     ])
     const forged: Message = {
       type: 'cancel-requested',

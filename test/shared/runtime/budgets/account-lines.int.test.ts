@@ -50,8 +50,16 @@ async function world() {
           throw new Error('the broker is away')
         }
     }
-    const context = { budgets: { ...whole, follow }, clock, log }
+    let isKilled = false
+    const append: typeof whole.append = (key, message) =>
+      isKilled ? Promise.reject(new Error('the process is gone')) : whole.append(key, message)
+    const context = { budgets: { ...whole, append, follow }, clock, log }
     return {
+      /** It writes nothing more: neither renewals nor ends. */
+      kill() {
+        isKilled = true
+      },
+
       /** Its reads, one record each, fail once after the next record. */
       breakReads() {
         isBroken = true
@@ -59,7 +67,11 @@ async function world() {
 
       async request(
         attempt: string,
-        { limits, stop = never }: { limits?: Partial<ModelLimits>; stop?: AbortSignal } = {},
+        {
+          limits,
+          stop = never,
+          round,
+        }: { limits?: Partial<ModelLimits>; stop?: AbortSignal; round?: string } = {},
       ): Promise<Slot | undefined> {
         const expiresAt = clock.now() + 3_600_000
         const slot = await lines.slot(
@@ -69,6 +81,7 @@ async function world() {
             tenant: 'acme',
             share: 1,
             attempt,
+            ...(round !== undefined && { request: round }),
             expiresAt,
             limits: limits && { ...noModelLimits, ...limits },
           },
@@ -166,6 +179,35 @@ describe('the line of a provider account', () => {
     await started[0]?.slot.settle(answered)
     await pass(250)
     expect(started.map(({ attempt }) => attempt)).toEqual(['r0', 'r2'])
+  })
+
+  it('answers at a steady rate while gateways are killed again and again', async () => {
+    const { gateway, started, pass, settled } = await world()
+    const limits = { requestsAtOnce: 4 }
+    const rounds = Array.from({ length: 4 }, (_, n) => `round ${n}`)
+    for (let kill = 0; kill < 20; kill += 1) {
+      const next = gateway()
+      for (const round of rounds) void next.request(`${round}, ${kill}`, { limits, round })
+      await settled()
+      next.kill()
+      await pass(3000, 1000)
+    }
+    expect(started).toHaveLength(20 * rounds.length)
+  })
+
+  it('holds the place of a request that runs for minutes, and frees that of a killed proxy', async () => {
+    const { gateway, started, pass } = await world()
+    const [one, killed] = [gateway(), gateway()]
+    const limits = { requestsAtOnce: 2 }
+    void one.request('long', { limits })
+    await pass(250)
+    void killed.request('lost', { limits })
+    await pass(250)
+    killed.kill()
+    void one.request('waits', { limits })
+    void one.request('waits longer', { limits })
+    await pass(300_000, 1000)
+    expect(started.map(({ attempt }) => attempt)).toEqual(['long', 'lost', 'waits'])
   })
 
   it('holds limits also while an agent without limits waits in the same line', async () => {

@@ -9,6 +9,7 @@ import type {
 } from '../../../../shared/contract/messages.ts'
 import {
   applyToLine,
+  attemptInLine,
   emptyLine,
   isIdle,
   isUnderPressure,
@@ -25,10 +26,11 @@ function reserve(
   line: RequestLine,
   attempt: string,
   time: number,
-  given: Partial<ModelLimits> & Partial<Pick<SlotReserved, 'tenant' | 'share' | 'expiresAt'>> = {},
+  given: Partial<ModelLimits> &
+    Partial<Pick<SlotReserved, 'tenant' | 'share' | 'expiresAt' | 'request'>> = {},
 ): void {
-  const { tenant = 'acme', share = 1, expiresAt = t0 + 1e9, ...limited } = given
-  const own = { account, attempt, tenant, share, expiresAt }
+  const { tenant = 'acme', share = 1, expiresAt = t0 + 1e9, request = '', ...limited } = given
+  const own = { account, attempt, request, tenant, share, expiresAt }
   applyToLine(
     line,
     { type: 'slot-reserved', ...own, limits: { ...noModelLimits, ...limited } },
@@ -44,6 +46,10 @@ function settle(
 ): void {
   const ended = { tokens: null, refusedBy: null, waitMs: 0, ...end }
   applyToLine(line, { type: 'slot-settled', account, attempt, ...ended }, time)
+}
+
+function renew(line: RequestLine, attempt: string, time: number): void {
+  applyToLine(line, { type: 'slot-renewed', account, attempt }, time)
 }
 
 const names = (count: number, prefix = 'r') =>
@@ -178,6 +184,38 @@ describe('limits of a model', () => {
     expect([...line.waiting.keys()]).toEqual(['r2'])
   })
 
+  it('free the place of a killed gateway for the next owner of its round', () => {
+    const line = emptyLine()
+    const requestsAtOnce = 2
+    for (const one of names(4)) reserve(line, one, t0, { requestsAtOnce, request: `round ${one}` })
+    reserve(line, 'next0', t0 + 3000, { requestsAtOnce, request: 'round r0' })
+    expect([...line.running.keys()]).toEqual(['r1', 'next0'])
+    settle(line, 'r0', t0 + 4000) // of the killed gateway, or of a zombie
+    renew(line, 'r0', t0 + 4000)
+    expect([...line.running.keys()]).toEqual(['r1', 'next0'])
+    settle(line, 'next0', t0 + 5000)
+    expect([...line.running.keys()]).toEqual(['r1', 'r2'])
+  })
+
+  it('keep the turn of a waiting round when its gateway is killed', () => {
+    const line = emptyLine()
+    const requestsAtOnce = 1
+    for (const one of names(4)) reserve(line, one, t0, { requestsAtOnce, request: `round ${one}` })
+    reserve(line, 'next1', t0 + 3000, { requestsAtOnce, request: 'round r1' })
+    expect([...line.waiting.keys()]).toEqual(['next1', 'r2', 'r3'])
+    expect(attemptInLine(line, { attempt: 'r1', request: 'round r1' })).toBe('next1')
+    expect(attemptInLine(line, { attempt: 'other', request: '' })).toBeUndefined()
+  })
+
+  it('keep the place of a long request that its process renews', () => {
+    const line = emptyLine()
+    for (const one of names(2)) reserve(line, one, t0, { requestsAtOnce: 1 })
+    for (let ms = 0; ms <= 3 * limits.slotLeaseMs; ms += limits.slotRenewMs)
+      renew(line, 'r0', t0 + ms)
+    expect([...line.running.keys()]).toEqual(['r0'])
+    expect(startsOf(line, ['r1'])).toEqual([t0 + 4 * limits.slotLeaseMs])
+  })
+
   it('give back the tokens of a request that the provider refused', () => {
     const line = emptyLine()
     reserve(line, 'r0', t0, { tokensPerMinute: 3000 })
@@ -258,7 +296,7 @@ describe('a line', () => {
     reserve(line, 'again', t0, { requestsAtOnce: 1 })
     reserve(line, 'again', t0, { requestsAtOnce: 1 })
     expect([line.running.size, line.waiting.size]).toEqual([1, 1])
-    const waiting = { tenant: 'x', tag: 0, since: t0, expiresAt: t0 * 2 }
+    const waiting = { request: '', tag: 0, since: t0, expiresAt: t0 * 2 }
     for (const one of names(limits.slotsWaitingMax)) line.waiting.set(one, waiting)
     reserve(line, 'beyond', t0, { requestsAtOnce: 1 })
     expect(line.waiting.has('beyond')).toBe(false)
@@ -267,7 +305,7 @@ describe('a line', () => {
   it('gives another tenant the place of the last request when one tenant has filled the line', () => {
     const line = emptyLine()
     reserve(line, 'first', t0, { requestsAtOnce: 1 })
-    const waiting = { tenant: 'acme', since: t0, expiresAt: t0 * 2 }
+    const waiting = { request: '', since: t0, expiresAt: t0 * 2 }
     for (const [n, one] of names(limits.slotsWaitingMax).entries())
       line.waiting.set(one, { ...waiting, tag: n + 2 })
     line.tags.set('acme', limits.slotsWaitingMax + 2)

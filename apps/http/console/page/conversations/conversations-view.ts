@@ -1,5 +1,5 @@
 // Conversations: filters, and a list that draws only the rows in the window.
-// CONSOLE-LIST-1. Every row has the height of the style, so a list of any length has its final height.
+// Every row has the height of the style, so a list of any length has its final height.
 
 import type { PricedConversation } from '../../../../history/conversations/conversations.ts'
 import { factTexts } from '../../../../history/facts-text.ts'
@@ -73,7 +73,6 @@ function countsOf({ rows, total, all, behind, isLoading, isWhole }: Conversation
   return `${number(total)}${of} ${(all ?? total) === 1 ? 'conversation' : 'conversations'}${isLoading ? ', loading' : ''}${reading}`
 }
 
-/** Keeps CONSOLE-LIST-1. */
 function windowOf(pages: ConversationPages, rows: PricedConversation[], now: number) {
   const height = rowHeight()
   const top = document.querySelector<HTMLElement>('.rows')?.getBoundingClientRect().top ?? 0

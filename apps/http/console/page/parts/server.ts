@@ -1,5 +1,5 @@
 // The requests of the console's page, and the stream of its state.
-// CONSOLE-PAGE-1. The first event of a stream is the whole state, so a new connection has no gap.
+// The first event of a stream is the whole state, so a new connection has no gap.
 
 import { createParser } from 'eventsource-parser'
 

@@ -1,6 +1,6 @@
 // Signs requests to AWS in place of their clients, with Signature Version 4.
-// SIGNED-1. The signature has the credentials of this process, and the requests go to the operator's
-//     upstream only. A client with a key keeps its key.
+// The signature has the credentials of this process, and the requests go to the operator's
+// upstream only. A client with a key keeps its key.
 // Written here, because the mapping to AWS's package is as long as the algorithm.
 
 import { createHash, createHmac } from 'node:crypto'
@@ -26,7 +26,6 @@ export async function signerForAws(
       : signedHeaders(url, request, { region, clock, ...(await credentials()) })
 }
 
-/** Keeps SIGNED-1. */
 function hasKey(headers: readonly string[]): boolean {
   return headers.some((value, at) => {
     const name = at % 2 === 1 ? headers[at - 1]?.toLowerCase() : undefined

@@ -1,12 +1,12 @@
 // The conversation and the turn of a request. The first that it has decides: Weir's own headers, the
 // ids that its host's profile names, the beginning of its history.
-// GUEST-IDENTITY-1. A client's key only enters as an HMAC with a random key of this process.
-// GUEST-IDENTITY-2. Without headers, the first text of the user and the first calls name the
-//     conversation. Call ids are random, so two runs with one question are two conversations.
-// GUEST-IDENTITY-3. Models with fixed call ids repeat such a name. A first answer under a known name
-//     begins another conversation.
-// GUEST-IDENTITY-4. Requests under a client's own name that add texts and show no calls are one turn:
-//     the texts are results, and no new messages of the user.
+// A client's key only enters as an HMAC with a random key of this process.
+// Without headers, the first text of the user and the first calls name the
+// conversation. Call ids are random, so two runs with one question are two conversations.
+// Models with fixed call ids repeat such a name. A first answer under a known name
+// begins another conversation.
+// Requests under a client's own name that add texts and show no calls are one turn:
+// the texts are results, and no new messages of the user.
 
 import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -54,7 +54,7 @@ export type GuestIdentities = {
 export function guestIdentities(sessions: GuestSessions): GuestIdentities {
   /** The newest conversation of a name, for each guest and key of a client. */
   const conversations = newest<string>(limits.frontConversationsMax)
-  /** The names that any client has (GUEST-IDENTITY-3). */
+  /** The names that any client has. */
   const names = newest<true>(limits.frontConversationsMax)
 
   function nameOf(request: ClientRequest, history: readonly Json[]): string | undefined {
@@ -89,7 +89,6 @@ export function guestIdentities(sessions: GuestSessions): GuestIdentities {
     conversations.set(ownedName(request, name), conversation)
   }
 
-  /** Keeps GUEST-IDENTITY-4. */
   function namedByHeaders(request: ClientRequest): NamedTurn | undefined {
     const { api, headers, body } = request
     const named = namedBy(headers, () => firstText(api, historyOf(api, body)))

@@ -1,11 +1,11 @@
 // The sessions of clients, as far as their requests tell. A session remembers the calls that no later
 // request has shown, and the requests whose answers were all denied.
 // Owns: the warning about a client that never shows its calls.
-// GUEST-SESSIONS-1. A session belongs to one guest and one key of a client. A request continues the
-//     session of its conversation, of a call that it shows, or of the request whose text it extends.
-// GUEST-SESSIONS-2. A session merges no conversations: two users of one key may begin with one text.
-//     Only the header `x-weir-conversation` joins requests without a history of calls.
-// GUEST-SESSIONS-3. The memory is bounded by limits.frontSessionsMax, and keeps hashes of texts only.
+// A session belongs to one guest and one key of a client. A request continues the
+// session of its conversation, of a call that it shows, or of the request whose text it extends.
+// A session merges no conversations: two users of one key may begin with one text.
+// Only the header `x-weir-conversation` joins requests without a history of calls.
+// The memory is bounded by limits.frontSessionsMax, and keeps hashes of texts only.
 
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'

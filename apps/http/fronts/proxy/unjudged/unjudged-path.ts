@@ -1,5 +1,5 @@
 // The kind of a request to an API that the proxy cannot read, by its path.
-// UNJUDGED-PATH-1. A kind has no query, no id and no control character: it enters logs and lists.
+// A kind has no query, no id and no control character: it enters logs and lists.
 
 import { limits } from '../../../../../shared/contract/limits.ts'
 import type { UnjudgedKind } from '../../../../../shared/contract/unjudged-kinds.ts'

@@ -1,8 +1,8 @@
 // Counts the requests that pass the proxy unjudged. The first of each kind is a warning, and the
 // counts go to the log, to the conversation `unjudged` of the guest.
-// UNJUDGED-TALLY-1. Memory and records are bounded, because clients choose the paths: kinds beyond the
-//     limit are one kind, and counts go out together.
-// UNJUDGED-TALLY-2. A count that the log does not take stays for the next report.
+// Memory and records are bounded, because clients choose the paths: kinds beyond the
+// limit are one kind, and counts go out together.
+// A count that the log does not take stays for the next report.
 
 import type { Logger } from 'pino'
 import { limits } from '../../../../../shared/contract/limits.ts'

@@ -1,12 +1,12 @@
 // The attempts of one request at the upstream: the request, its repeats after denied answers, and the
 // whole answer of each. Text goes to the client at once. From the first call on, everything is held
-// (STRICT-3).
+//.
 // Reads: answers of the upstream. Owns: the number of attempts, and the reservation of each.
-// VETO-ATTEMPT-1. The answer is parsed once, and the client gets only prints of its values.
-// VETO-ATTEMPT-2. An upstream that is silent for too long ends the attempt: the client gets events from
-//     Weir meanwhile and cannot notice it.
-// VETO-ATTEMPT-3. The denied answers are inserted into the text of the request, printed with their
-//     signatures. All other bytes stay, and so do signatures in the history.
+// The answer is parsed once, and the client gets only prints of its values.
+// An upstream that is silent for too long ends the attempt: the client gets events from
+// Weir meanwhile and cannot notice it.
+// The denied answers are inserted into the text of the request, printed with their
+// signatures. All other bytes stay, and so do signatures in the history.
 
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
@@ -147,7 +147,6 @@ export function upstreamAttempts(
   return { ask, count: () => attempts, header }
 }
 
-/** Keeps VENDOR-ERROR-1. */
 function errorFor(
   { strict, request: { title } }: VetoedFormat,
   status: number,

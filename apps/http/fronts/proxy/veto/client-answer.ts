@@ -1,10 +1,10 @@
 // The one answer that a client gets for all attempts of its request.
-// CLIENT-ANSWER-1. An answer that has begun ends as the API says, also with an error: a client never
-//     takes a broken answer for a whole one.
-// CLIENT-ANSWER-2. While a stream waits, the client gets events without content, so it does not give
-//     the connection up.
-// CLIENT-ANSWER-3. A printed answer has the content type of its print. In the charset of an upstream a
-//     client could read another answer in the same bytes.
+// An answer that has begun ends as the API says, also with an error: a client never
+// takes a broken answer for a whole one.
+// While a stream waits, the client gets events without content, so it does not give
+// the connection up.
+// A printed answer has the content type of its print. In the charset of an upstream a
+// client could read another answer in the same bytes.
 
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
@@ -99,7 +99,6 @@ export function clientAnswer(
 
 export const attemptsHeader = 'x-weir-attempts'
 
-/** Keeps CLIENT-ANSWER-3. */
 function typed(raw: readonly string[], type: string): string[] {
   const others = raw.filter((_, at) => raw[at - (at % 2)]?.toLowerCase() !== 'content-type')
   return [...others, 'content-type', type]

@@ -1,12 +1,12 @@
 // One request of a client under the veto, with its repeats to the model.
 // Reads: answers of the upstream, verdicts, advice. Owns: the order in which the client gets them.
-// VETO-RUN-1. No call reaches the client without a verdict `allow`. If Weir cannot judge an answer, the
-//     client gets an error (R6).
-// VETO-RUN-2. One denied call hides the whole answer. Its other calls are reported as not run.
-// VETO-RUN-3. The client gets prints of the value that was judged, and no byte of the upstream.
-// VETO-RUN-4. A client that leaves ends the request, the wait for verdicts, and the repeats.
-// VETO-RUN-5. A request whose answers were all denied halves the repeats of the session's next one,
-//     until a call runs or the model answers in text. If a call is required, they get an error.
+// No call reaches the client without a verdict `allow`. If Weir cannot judge an answer, the
+// client gets an error (R6).
+// One denied call hides the whole answer. Its other calls are reported as not run.
+// The client gets prints of the value that was judged, and no byte of the upstream.
+// A client that leaves ends the request, the wait for verdicts, and the repeats.
+// A request whose answers were all denied halves the repeats of the session's next one,
+// until a call runs or the model answers in text. If a call is required, they get an error.
 
 import { randomUUID } from 'node:crypto'
 import type {
@@ -143,7 +143,7 @@ export function vetoRun(
     }
   }
 
-  /** Keeps VETO-RUN-2. Returns the results for the model. */
+  /** Returns the results for the model. */
   async function deny(
     judge: GuestConversation,
     { answer }: Attempt,
@@ -209,7 +209,7 @@ export function vetoRun(
   return { answer, attempts: attempts.count }
 }
 
-/** The repeats of a request: fewer after denied requests. Keeps VETO-RUN-5. */
+/** The repeats of a request: fewer after denied requests. */
 function repeatsFor(session: GuestSession | undefined): number {
   return Math.floor(limits.proxyRepeatsMax / 2 ** (session?.denied ?? 0))
 }

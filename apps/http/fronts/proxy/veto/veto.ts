@@ -1,8 +1,8 @@
 // The model proxy with a veto: the calls of an answer wait for their verdicts, and Weir answers a
 // denied one itself. The client sees one valid answer.
 // Owns: which requests are held, and the errors of those that cannot be.
-// VETO-1. A request whose calls Weir cannot judge is refused before it goes to the model.
-// VETO-2. An answer of the model whose calls are not held has `x-weir: not-held`.
+// A request whose calls Weir cannot judge is refused before it goes to the model.
+// An answer of the model whose calls are not held has `x-weir: not-held`.
 
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'

@@ -555,7 +555,7 @@ describe('a hostile body', () => {
 describe('an error of the server', () => {
   it.each([
     ['/responses', {}, 404, 'http.path', /no GET \/responses; the base URL .* ends with \/v1/],
-    ['/v1/embeddings', {}, 404, 'http.path', /embeddings; docs\/guides\/serve-http\.md lists/],
+    ['/v1/embeddings', {}, 404, 'http.path', /embeddings; docs\/reference\/http\.md lists/],
     ['/v1/models/x', {}, 404, 'agent.unknown', /the models are weir\/helper/],
     ['/v1/models', { origin: 'https://evil.example' }, 403, 'http.origin', /other sites/],
   ])('at %s with %j has its code, as SDKs read it', async (path, headers, status, code, text) => {

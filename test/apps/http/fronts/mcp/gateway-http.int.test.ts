@@ -173,7 +173,7 @@ const asksForInput = [
   'capability-check',
 ].map((name) => `input-required-result-${name}`)
 
-/** Scenarios that the gateway does not pass: docs/build/mcp-gateway.md has the reasons. */
+/** Scenarios that the gateway does not pass: docs/build/mcp.md has the reasons. */
 const knownFailures = {
   '2025-11-25': [
     ...asksTheHost,
