@@ -26,7 +26,7 @@ OPTIONAL =
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-busy unit int e2e watch check types lint dead-code schemas-check import-rules format bench simulate chaos fuzz hosts parity compare compose-test check-deploy mutate schemas package package-test image-test site release-files release-dry clean
+.PHONY: help demo test test-busy unit int e2e watch check types lint dead-code schemas-check import-rules format bench simulate chaos fuzz hosts parity compare compose-test check-deploy mutate schemas package package-test image-test site version release-files release-dry clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -133,6 +133,10 @@ image-test: $(EVERYTHING) ## build the image and run its demo; needs Docker
 site: $(EVERYTHING) ## make the site in out/site: README.md and docs/ as pages of a browser
 	rm -rf out/site
 	$(NODE) bin/site.ts out/site
+
+version: $(EVERYTHING) ## raise the version by the changes in .changeset, and move their texts into CHANGELOG.md
+	$(NODE) bin/version.ts
+	npm install --package-lock-only --ignore-scripts --loglevel=error
 
 release-files: package site ## make the files of a release in out/release; TAG=v1.2.3 must be the version, IMAGE= is the image of the chart
 	$(NODE) bin/release.ts $(if $(TAG),--tag $(TAG)) $(if $(IMAGE),--image $(IMAGE))

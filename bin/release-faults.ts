@@ -1,7 +1,7 @@
 // The places that must agree before a version is released. package.json is the only one that sets
 // the version. All other places repeat or read it.
 
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 
@@ -25,7 +25,7 @@ export function versionFaults(textOf: Files): string[] {
     'package-lock.json, packages': lock.packages[''].version,
     'deploy/chart/Chart.yaml, version': chart.version,
     'deploy/chart/Chart.yaml, appVersion': chart.appVersion,
-    'CHANGELOG.md, newest version': /^## \[(\d.*?)\]/m.exec(textOf('CHANGELOG.md'))?.[1],
+    'CHANGELOG.md, newest version': /^## (\d\S*)$/m.exec(textOf('CHANGELOG.md'))?.[1],
     'action.yml': /weir-agents@([\d.]*\d)/.exec(textOf('action.yml'))?.[1],
     'docs/start/scan-sessions.md': /OWNER\/weir@v(\S+)/.exec(
       textOf('docs/start/scan-sessions.md'),
@@ -44,10 +44,17 @@ function namesIn(page: string): string {
   return [...new Set([...names].map(([, name]) => name))].join(', ')
 }
 
+/** The files of .changeset with changes that no version has yet. */
+export function waitingChanges(root: string): string[] {
+  const files = readdirSync(join(root, '.changeset'))
+  return files.filter((file) => file.endsWith('.md') && file !== 'README.md')
+}
+
+type Tag = { tag: string; waiting: readonly string[] }
+
 /** The last steps before the tag of a version. Development goes on without them. */
-export function tagFaults(textOf: Files, tag: string): string[] {
+export function tagFaults(textOf: Files, { tag, waiting }: Tag): string[] {
   const version = versionOf(textOf)
-  const changes = textOf('CHANGELOG.md')
   const drafts = textOf('schemas/lock.json').match(/"released":false/g)?.length ?? 0
   const [lastSchema, lastOfFormat] = [
     lastNumber(textOf('schemas/lock.json'), /"id":(\d+)/g),
@@ -55,13 +62,7 @@ export function tagFaults(textOf: Files, tag: string): string[] {
   ]
   const faults: [isFault: boolean, fault: string][] = [
     [tag !== `v${version}`, `the tag is ${tag}, and package.json has ${version}`],
-    [changes.includes('## [Unreleased]'), 'CHANGELOG.md has changes under [Unreleased]'],
-    [
-      !new RegExp(`^## \\[${version.replaceAll('.', '\\.')}\\] - \\d{4}-\\d\\d-\\d\\d$`, 'm').test(
-        changes,
-      ),
-      `CHANGELOG.md has no date for ${version}`,
-    ],
+    [waiting.length > 0, `changes wait in .changeset (${waiting.join(', ')}): run make version`],
     [
       drafts > 0,
       `schemas/lock.json has ${drafts} drafts: run node_modules/.bin/node schemas/generate.ts --release`,

@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { buildPrograms, pathOf } from '../test/deploy/tools.ts'
-import { filesIn, tagFaults, versionFaults, versionOf } from './release-faults.ts'
+import { filesIn, tagFaults, versionFaults, versionOf, waitingChanges } from './release-faults.ts'
 
 const root = join(import.meta.dirname, '..')
 const folder = join(root, 'out', 'release')
@@ -34,7 +34,7 @@ const notRun = [
   'the signature of SHA256SUMS: it needs cosign, and the identity of a workflow',
 ]
 
-const lastSteps = tagFaults(textOf, tag ?? `v${version}`)
+const lastSteps = tagFaults(textOf, { tag: tag ?? `v${version}`, waiting: waitingChanges(root) })
 const faults = [...versionFaults(textOf), ...(tag === undefined ? [] : lastSteps)]
 if (faults.length > 0) fail(faults)
 
@@ -89,8 +89,8 @@ function makeSite(): void {
 
 /** The changes of the version, as the text of the release. */
 function writeNotes(): void {
-  const [, changes = ''] = textOf('CHANGELOG.md').split(`\n## [${version}]`)
-  const text = changes.slice(changes.indexOf('\n')).split('\n## [')[0] ?? ''
+  const [, changes = ''] = textOf('CHANGELOG.md').split(`\n## ${version}\n`)
+  const text = changes.split('\n## ')[0] ?? ''
   const from = image === undefined ? '' : `Image: \`${image}\`\n\n`
   writeFileSync(join(folder, 'notes.md'), `${from}${text.trim()}\n`)
 }

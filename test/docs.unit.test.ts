@@ -136,7 +136,13 @@ test('README.md has at most 700 words and shows the package of this version', ()
   expect(text.split(/\s+/).filter((word) => /\w/.test(word)).length).toBeLessThanOrEqual(700)
   const { version } = JSON.parse(textOf('package.json')) as { version: string }
   expect(text).toContain(`weir-agents-${version}.tgz`)
-  expect(textOf('CHANGELOG.md')).toContain(`\n## [${version}] - `)
+  expect(textOf('CHANGELOG.md')).toContain(`\n## ${version}\n`)
+})
+
+test('CHANGELOG.md has at most 8 KiB for each version', () => {
+  const [, ...versions] = textOf('CHANGELOG.md').split('\n## ')
+  expect(versions.length).toBeGreaterThan(0)
+  expect(versions.filter((section) => Buffer.byteLength(section) > 8 * 1024)).toEqual([])
 })
 
 test('docs/README.md links to every other page of the docs, with a sentence', () => {

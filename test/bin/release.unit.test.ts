@@ -1,6 +1,5 @@
 // A release: its version in all places, the steps before its tag, and its workflow.
 
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
@@ -47,11 +46,7 @@ describe('the version', () => {
 
 describe('the tag', () => {
   const lastSchema = knownSchemas.at(-1)?.id ?? 0
-  const changes = readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
-    .replace('## [Unreleased]\n', '')
-    .replace(new RegExp(`^## \\[${version}\\] - .*$`, 'm'), `## [${version}] - 2026-12-01`)
   const ready: Record<string, string> = {
-    'CHANGELOG.md': changes,
     'schemas/lock.json': textOf('schemas/lock.json').replaceAll(
       '"released":false',
       '"released":true',
@@ -63,23 +58,13 @@ describe('the tag', () => {
     (path: string) =>
       changed[path] ?? ready[path] ?? textOf(path)
 
-  it('is the version, with a date in the changelog and no draft of a schema and a closed record format', () => {
-    expect(tagFaults(files(), `v${version}`)).toEqual([])
+  it('is the version, with no waiting change, no draft of a schema and a closed record format', () => {
+    expect(tagFaults(files(), { tag: `v${version}`, waiting: [] })).toEqual([])
   })
 
   it.each([
     ['v9.9.9', {}, `the tag is v9.9.9, and package.json has ${version}`],
     [version, {}, `the tag is ${version}, and package.json has ${version}`],
-    [
-      `v${version}`,
-      { 'CHANGELOG.md': `## [Unreleased]\n\n${changes}` },
-      'CHANGELOG.md has changes under [Unreleased]',
-    ],
-    [
-      `v${version}`,
-      { 'CHANGELOG.md': changes.replace(' - 2026-12-01', ' - unreleased') },
-      `CHANGELOG.md has no date for ${version}`,
-    ],
     [
       `v${version}`,
       { 'schemas/lock.json': '"id":1,"released":false' },
@@ -91,7 +76,15 @@ describe('the tag', () => {
       `shared/codec/formats.ts ends at schema 163, and schemas/lock.json at ${lastSchema}: close the record format of this version with a line, so the next schema begins another format`,
     ],
   ])('is refused: %s %#', (tag, changed, fault) => {
-    expect(tagFaults(files(changed as Record<string, string>), tag)).toEqual([fault])
+    expect(tagFaults(files(changed as Record<string, string>), { tag, waiting: [] })).toEqual([
+      fault,
+    ])
+  })
+
+  it('is refused while a change waits for its version', () => {
+    expect(tagFaults(files(), { tag: `v${version}`, waiting: ['stop-by-name.md'] })).toEqual([
+      'changes wait in .changeset (stop-by-name.md): run make version',
+    ])
   })
 })
 

@@ -124,9 +124,9 @@ export function invokes(
 /** Bars of DeepSeek's marks, in every width. */
 export const bar = /[|｜‖∣│¦]/
 
-const dsmlWord = mark`(?:${bar} ?){1,8}DSML ?(?:${bar} ?){1,8}`
+const dsmlWord = mark`(?:${bar} ?){0,8}DSML ?(?:${bar} ?){1,8}`
 const dsmlMark = new RegExp(
-  `<(/?) ?${dsmlWord.source}(?:(invoke|parameter)|(?:(?:tool|function)[ _▁]?)?(?:calls|use))(?=[ >])`,
+  `<(/?) ?${dsmlWord.source}(?:(invoke|parameter)|(?:(?:tool|function)[ _▁]?)?(?:calls|use))(?: {1,8}(?=>)|(?=[ >]))`,
   'g',
 )
 const dsmlFirst = new RegExp(dsmlMark.source, 'y')

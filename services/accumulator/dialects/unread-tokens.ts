@@ -18,7 +18,7 @@ const bars = bar.source
 const word = '(?:tool|func|call|invoke|action|python|plugin)'
 const token = new RegExp(
   [
-    `<[/ ]{0,2}(?:${bars} ?){1,8}DSML(?: ?${bars}){0,8}(?: ?\\w{1,24}(?:>| \\w{1,24}=))?`,
+    `<[/ ]{0,2}(?:(?:${bars} ?){1,8}DSML(?: ?${bars}){0,8}|DSML(?: ?${bars}){1,8})(?: ?\\w{1,24}(?: {0,8}>| \\w{1,24}=))?`,
     `<${bars}{1,4} ?[/\\w▁:.-]{0,48}?${word}[\\w▁:.-]{0,48} ?${bars}{0,4}>`,
     `<｜[\\w ]{0,24}?${word}[\\w ]{0,24}｜>`, // DeepSeek's on some servers
     `<\\w{0,24}(?:tool|call)\\w{0,24}\\|>`, // Gemma
@@ -32,7 +32,10 @@ const token = new RegExp(
   'gim',
 )
 /** Most texts have nothing like it. */
-const hint = new RegExp(`<[/ ]{0,2}${bars}|\\|>|\\]minimax\\[|\\[TOOL_|</?[a-z]{3,7}[:_]`, 'i')
+const hint = new RegExp(
+  `<[/ ]{0,2}(?:DSML ?)?${bars}|\\|>|\\]minimax\\[|\\[TOOL_|</?[a-z]{3,7}[:_]`,
+  'i',
+)
 /** The rest of a mark that the token begins, such as `<｜DSML｜invoke name=`. */
 const attributes = /[^<>\n]{0,120}(?:>|(?=<))/y
 /** A mark that follows a token at once belongs to it. */

@@ -4,8 +4,8 @@
 // run. The model learns of them, because a call that is dropped silently is I2.
 //
 // Nothing here runs. In doubt the text stays text: a wrong report costs a round.
-// A frame ends the text and begins on its own line, with marks that only calls use
-// or with tags. All of its calls name offered tools and pass their schemas.
+// A frame ends the text and begins on its own line or after a sentence, with marks that only calls
+// use or with tags. All of its calls name offered tools and pass their schemas.
 // Text about calls is no call: a frame in a fence, in an element for examples,
 // after words that announce an example, or whose mark the text before it mentions.
 // Linear in any text: only the last lines that may begin a frame are read.
@@ -17,6 +17,7 @@ import { jsonFault } from '../../../shared/lib/json/json-fault.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { isAboutCalls, isExamplesElement } from './about-calls.ts'
 import { endOfThinking, withoutThinking, withoutTurnEnd } from './around-calls.ts'
+import { halfCall } from './half-calls.ts'
 import { readingIn } from './marks.ts'
 import { readJson } from './readers/written-json.ts'
 import { answerIn, judgedCall, type OfferedTool } from './recover.ts'
@@ -41,15 +42,19 @@ export function unrunnable(
   if (!isCut && otherShape(text, offered)) return { dialect: 'json', hold: 'shape' }
   const dialect = isCut ? undefined : trailingFrame(text, offered)
   if (dialect !== undefined) return { dialect, hold: 'frame' }
-  const token = unreadToken(withoutTurnEnd(answerIn(text)))
+  const answer = withoutTurnEnd(answerIn(text))
+  const token = unreadToken(answer) ?? halfCall(answer, offered)
   return token === undefined ? undefined : { dialect: 'token', hold: 'frame', token }
 }
 
 // ── Frames after other text ──
 
-/** A line that may begin a frame: a mark with one of the words that all marks of calls have. */
+/**
+ * A place where a frame may begin, a line's start or a sentence's end: a mark with one of the words that
+ * all marks of calls have.
+ */
 const beginning =
-  /^ {0,3}(?=[<[\]f])(?=[^\n]{0,80}(?:tool|func|call|invoke|python|action|channel|plugin))/gim
+  /(?:^ {0,3}|(?<=[.!?…。！？]) {0,3})(?=[<[\]f])(?=[^\n]{0,80}(?:tool|func|call|invoke|python|action|channel|plugin))/gim
 const beginningsMax = 64
 
 /** Dialects whose tags are usual in other texts, but hardly with an offered tool and its arguments. */
@@ -111,16 +116,16 @@ const besides =
     ' ',
   )
 
-/** Two marks of any family around JSON. */
-const marked =
-  /^(<[^<>\s]{1,64}>|\[[\w./:-]{1,64}\])\s{0,64}([[{].*[\]}])\s{0,64}(<[^<>\s]{1,64}>|\[[\w./:-]{1,64}\])$/s
+const mark = String.raw`([^\p{L}\p{N}\s]{1,8} ?\p{L}[\p{L}\p{N} _▁.:/-]{0,47}[^\p{L}\p{N}\s]{1,8}?)`
+/** Two marks of any family around JSON: a word between signs. */
+const marked = new RegExp(String.raw`^${mark}\s{0,64}([[{].*[\]}])\s{0,64}${mark}$`, 'su')
 
 /** The JSON between two marks that mirror each other, or all of the text. */
 function withoutMarks(text: string): string {
   const [, open = '', inside = text, close = ''] = marked.exec(text) ?? []
+  const closing = wordsOf(close, /^(?:end|close|stop)$/)
   const isMirror =
-    open[0] === close[0] &&
-    wordsOf(open, /^(?:begin|start|open)$/) === wordsOf(close, /^(?:end|close|stop)$/)
+    open[0] === close[0] && (closing === '' || wordsOf(open, /^(?:begin|start|open)$/) === closing)
   return isMirror && !isExamplesElement(open) ? inside : text
 }
 
