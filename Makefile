@@ -77,6 +77,7 @@ dead-code: $(EVERYTHING)
 schemas-check: $(EVERYTHING)
 	$(NODE) schemas/generate.ts --check
 	$(NODE) bin/generate-rules.ts --check
+	$(NODE) bin/generate-reference.ts --check
 	$(NODE) bin/generate-plugins.ts --check
 
 import-rules: $(EVERYTHING)
@@ -118,6 +119,7 @@ check-deploy: $(EVERYTHING) ## check deploy/chart without a cluster; needs Go, w
 schemas: $(EVERYTHING) ## generate files from schemas and rules
 	$(NODE) schemas/generate.ts
 	$(NODE) bin/generate-rules.ts
+	$(NODE) bin/generate-reference.ts
 	$(NODE) bin/generate-plugins.ts
 
 package: $(EVERYTHING) ## make the npm package in out/, with its bill of materials (CycloneDX)
