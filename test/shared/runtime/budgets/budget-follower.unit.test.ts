@@ -13,7 +13,14 @@ import {
 import { settled } from '../../../services/executor/performer-world.ts'
 
 const message = { type: 'slot-renewed', account: 'a', attempt: 'x' } as const
-const record: StoredRecord = { topic: 'budgets', key: 'a', value: encode(message), partition: 3, offset: 7, time: 50 }
+const record: StoredRecord = {
+  topic: 'budgets',
+  key: 'a',
+  value: encode(message),
+  partition: 3,
+  offset: 7,
+  time: 50,
+}
 
 function world() {
   const reads: { partition: number; since: number; signal: AbortSignal }[] = []
@@ -24,7 +31,11 @@ function world() {
       await new Promise((resolve) => of.signal.addEventListener('abort', resolve))
     },
   }
-  const context = { budgets, clock: fakeClock('2026-11-30T12:00:00Z'), log: createLog({ level: 'silent' }) }
+  const context = {
+    budgets,
+    clock: fakeClock('2026-11-30T12:00:00Z'),
+    log: createLog({ level: 'silent' }),
+  }
   const follower = budgetFollower()
   const foldFrom = (since: number) =>
     follower.attach<BudgetBatch[]>({
