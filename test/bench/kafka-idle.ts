@@ -1,5 +1,5 @@
 // The CPU time of a fleet that has nothing to do: one process of `weir up` for each stage, and all stages
-// in one process, with health, metrics that nobody reads, and a log. Each fleet has answered some
+// in one process. Both have health, metrics that nobody reads, and a log. Each fleet has answered some
 // conversations before and then rests, because a start is no idle time. The broker is measured with
 // the fleet and, as the baseline, without a client. Run alone: node test/bench/kafka-idle.ts
 //
