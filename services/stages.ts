@@ -53,6 +53,11 @@ export type StagesOptions = {
   contextOf?: ContextOf | undefined
   /** Where results of command tools wait if this process dies. Default: they are lost then. */
   dataFolder?: string | undefined
+  /**
+   * Whether the process that holds command tools starts now. Default: it starts with the first call, because
+   * a program may make none.
+   */
+  holdsTools?: boolean
   /** The weights of tenants that wait for slots. Default: all are equal. */
   weightOf?: WeightOf | undefined
   /** For benches and tests that measure or drive the pipeline without real models and processes. */
@@ -173,6 +178,7 @@ export async function startStages(options: StagesOptions): Promise<RunningStages
       ? createKeptTools({ dataFolder, secrets: secretsOf(agents), log, clock: systemClock })
       : undefined
   const slots = createStageSlots(weightOf)
+  if (options.holdsTools === true && hasCommands(agents)) kept?.begin()
   for (const name of (names ?? stageNames).filter(performs)) instruments?.slots?.(name, slots[name])
   const parts = { ...world, agents, contextOf, historyIdleMs: retentionMs, kept, weightOf, slots }
   const entries = stageEntries(parts)
@@ -198,4 +204,8 @@ export async function startStages(options: StagesOptions): Promise<RunningStages
   )
   failed.catch(() => {}) // an unread rejection must not end the process
   return { subscriptions, failed, close }
+}
+
+function hasCommands(agents: Agents): boolean {
+  return [...agents.values()].some(({ tools }) => tools.some(({ run }) => run.kind === 'command'))
 }
