@@ -12,8 +12,8 @@ import { toRecord } from '../record.ts'
 type Log = { bus: Pick<Bus, 'list' | 'append' | 'topicId'>; topicPrefix: string }
 
 /**
- * Stores the ids of topics that have none in the log. Throws `bus.topic-recreated` if a topic has another id
- *, and `bus.unauthorized` if this user may not write `policies`.
+ * Stores the ids of topics that have none in the log. Throws `bus.topic-recreated` if a topic has another id,
+ * and `bus.unauthorized` if this user may not write `policies`.
  */
 export async function keepTopicIds({ bus, topicPrefix }: Log): Promise<void> {
   const { topicId } = bus
