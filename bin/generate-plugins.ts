@@ -7,8 +7,8 @@
 // Owns: .claude-plugin, .agents, .github/plugin, and in integrations the hooks, the manifests of their plug-ins,
 // the copies of the skill, and the versions.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { batchSince, claudeCode } from '../apps/http/hosts/claude-code.ts'
 import { codex } from '../apps/http/hosts/codex.ts'
@@ -18,13 +18,12 @@ import { withHooks } from '../apps/http/hosts/hook-settings.ts'
 import { type Host, pluginEntries } from '../apps/http/hosts/host.ts'
 import { pluginOf } from '../apps/http/hosts/host-plugins.ts'
 import { version } from '../shared/lib/version.ts'
+import { root, writeOrCheck } from './generated-file.ts'
 
 const description =
   'Stops agents that make no progress, judges each call by your guards, and asks a person where you want it'
 const author = { name: 'Weir' }
 const front = 'http://127.0.0.1:4141'
-
-const root = join(import.meta.dirname, '..')
 
 type Plugin = { host: Host; hostVersion: string | null; manifest: string }
 
@@ -99,16 +98,10 @@ function json(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const [path, text] of pluginFiles()) {
-    const file = join(root, path)
-    if (process.argv.includes('--check')) {
-      if (readFileSync(file, 'utf8') === text) continue
-      process.stderr.write(`${path} differs: run node bin/generate-plugins.ts\n`)
-      process.exitCode = 1
-      continue
-    }
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, text)
-  }
-}
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  writeOrCheck(
+    [...pluginFiles()].map(([path, generated]) => {
+      const file = join(root, path)
+      return { path, text: existsSync(file) ? readFileSync(file, 'utf8') : undefined, generated }
+    }),
+  )

@@ -4,24 +4,20 @@
 //   node bin/generate-rules.ts             writes both files
 //   node bin/generate-rules.ts --check     writes nothing; exit code 1 names each file that differs
 //
-// Owns: `loop`, `empty` and the providers in shared/agents/file/agent.schema.json, the table of
+// Owns: `loop`, `empty`, the providers and their options in shared/agents/file/agent.schema.json, the table of
 // docs/guard/policies.md. Does not own: any other line of these files.
 
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { providers } from '../services/llm-gateway/performer/providers/providers.ts'
 import { rules } from '../services/loop-detector/rules.ts'
 import { thresholds } from '../shared/contract/thresholds.ts'
+import { type GeneratedFile, root, writeOrCheck } from './generated-file.ts'
 
-export type RuleFile = { path: string; text: string; generated: string }
-
-/**
- * Both files under `root`: their text now, and the text that the records of rules and thresholds
- * require.
- */
-export function ruleFiles(root: string): RuleFile[] {
-  const fileOf = (path: string, generate: (text: string) => string): RuleFile => {
+/** Both files, with the text that the records of rules and thresholds require. */
+export function ruleFiles(): GeneratedFile[] {
+  const fileOf = (path: string, generate: (text: string) => string): GeneratedFile => {
     const text = readFileSync(join(root, path), 'utf8')
     return { path, text, generated: generate(text) }
   }
@@ -45,16 +41,34 @@ function withSettings(schema: string): string {
   return withProviders(withProperties(inRules, 'empty', propertiesOf(thresholds.empty)))
 }
 
-/** The names of the providers, and their variables in the description of `apiKey`. */
+/** The names of the providers, their variables in the description of `apiKey`, and their options. */
 function withProviders(schema: string): string {
   const names = providers.map(({ name }) => `"${name}"`).join(', ')
   const variables = [...new Set(providers.map(({ keyVariable }) => `\${${keyVariable}}`))]
-  return schema
+  return withOptions(schema)
     .replace(/("provider": \{\n.*\n.*\n *"enum": \[).*\]/, (_, start) => `${start}${names}]`)
     .replace(
       /("apiKey": \{\n.*? Default: ).*?(; with baseUrl)/,
       (_, start, end) => `${start}${variables.join(' or ')}${end}`,
     )
+}
+
+/** The options of a model that not every provider has, with the values of each provider. */
+function withOptions(schema: string): string {
+  const byProvider = (option: 'reasoningEffort' | 'serviceTier') =>
+    Object.entries(Object.groupBy(providers, ({ accepts }) => accepts[option].join(', ')))
+      .map(([values, group = []]) => `${group.map(({ name }) => name).join(', ')}: ${values}.`)
+      .join(' ')
+  const seeded = providers.filter(({ accepts }) => accepts.seed).map(({ name }) => name)
+  const tiers = [...new Set(providers.flatMap(({ accepts }) => accepts.serviceTier))]
+  return schema
+    .replace(/(before it answers\.).*?( Default)/, `$1 ${byProvider('reasoningEffort')}$2`)
+    .replace(/(class of service\.).*?( Default)/, `$1 ${byProvider('serviceTier')}$2`)
+    .replace(
+      /("serviceTier": \{\n.*\n.*\n *"enum": )\[[^\]]*\]/,
+      `$1[\n${tiers.map((tier) => `            "${tier}"`).join(',\n')}\n          ]`,
+    )
+    .replace(/(repeatable sampling, for ).*? only/, `$1${seeded.join(' and ')} only`)
 }
 
 function propertiesOf(section: object): [string, Property][] {
@@ -108,12 +122,4 @@ function withTable(page: string): string {
   return page.replace(/(\n\| --- .*\n)(?:\|.*\n)*/, (_, rule) => `${rule}${rows.join('\n')}\n`)
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const root = join(import.meta.dirname, '..')
-  const differing = ruleFiles(root).filter(({ text, generated }) => text !== generated)
-  const isCheck = process.argv.includes('--check')
-  for (const { path, generated } of differing)
-    if (isCheck) console.error(`${path} differs from the rules: run \`make schemas\``)
-    else writeFileSync(join(root, path), generated)
-  process.exitCode = isCheck && differing.length > 0 ? 1 : 0
-}
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeOrCheck(ruleFiles())

@@ -4,10 +4,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { describe, expect, it, test } from '@jest/globals'
-import { Command } from 'commander'
+import { createProgram } from '../apps/cli/program.ts'
 import type { GuardedCall } from '../shared/contract/guard/guard.ts'
 import { stages, topics } from '../shared/contract/topology.ts'
-import { settingTable } from '../shared/settings/settings.ts'
 import noFridayDeploys from './examples/no-friday-deploys.ts'
 import { faultsIn } from './prose/prose.ts'
 import { textsIn } from './prose/sources.ts'
@@ -30,7 +29,7 @@ const makeTargets = new Set(
   [...textOf('Makefile').matchAll(/^([a-z][a-z0-9-]*):/gm)].map(([, target]) => target ?? ''),
 )
 
-const program = await weirCommand()
+const program = await createProgram('all')
 
 describe('the threat model', () => {
   const page = textOf('docs/operate/security.md')
@@ -160,44 +159,6 @@ describe('docs/internals/architecture.md', () => {
   it.each([...Object.keys(stages), ...Object.keys(topics)])('describes %s', (name) => {
     expect(textOf('docs/internals/architecture.md')).toContain(`\`${name}\``)
   })
-})
-
-describe('docs/reference/settings.md', () => {
-  const rows = rowsOf('docs/reference/settings.md')
-
-  it.each(
-    Object.entries(settingTable).map(([setting, { variable, schema }]) => ({
-      setting,
-      variable,
-      byDefault: typeof schema.default === 'object' ? '' : `${schema.default}`,
-    })),
-  )('has a row for $setting with its default', ({ setting, variable, byDefault }) => {
-    const row = rows.find(([first]) => first === setting)
-    expect(row?.[1]).toBe(variable)
-    expect(row?.[2]).toContain(byDefault)
-  })
-
-  it('has no row for anything else', () => {
-    const settings = new Set(Object.keys(settingTable))
-    expect(rows.map(([first]) => first).filter((name = '') => !settings.has(name))).toEqual([
-      'setting',
-    ])
-  })
-})
-
-describe('docs/reference/agent-file.md', () => {
-  const rows = rowsOf('docs/reference/agent-file.md')
-  const schema = JSON.parse(textOf('shared/agents/file/agent.schema.json')) as Property
-
-  it.each(keysOf(schema))('has a row for $key with its default', ({ key, byDefault }) => {
-    const row = rows.find(([first, second]) => first === key && second?.includes(byDefault))
-    expect(row).toBeDefined()
-  })
-})
-
-test('docs/reference/commands.md has a row for each command of weir', () => {
-  const named = new Set(rowsOf('docs/reference/commands.md').flatMap(([first]) => first ?? []))
-  expect(leavesOf(program, 'weir').filter((command) => !named.has(command))).toEqual([])
 })
 
 /** A field that the type gains or loses does not compile here. */
@@ -359,38 +320,6 @@ function rowsOf(file: string): string[][] {
         .slice(1, -1)
         .map((cell) => cell.replaceAll('`', '').trim()),
     )
-}
-
-type Property = { properties?: Record<string, Property>; items?: Property; default?: unknown }
-
-/** Keys of the agent file. Those of a tool have no prefix; schemas and modes of rules are values. */
-function keysOf(schema: Property, prefix = ''): { key: string; byDefault: string }[] {
-  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
-    const key = `${prefix}${name}`
-    if (name === '$schema') return []
-    if (name === 'tools') return [{ key, byDefault: '' }, ...keysOf(property.items ?? {})]
-    const inner = name === 'rules' || name === 'schema' ? [] : keysOf(property, `${key}.`)
-    const byDefault = property.default === undefined ? '' : `${property.default}`
-    return inner.length > 0 ? inner : [{ key, byDefault }]
-  })
-}
-
-/** The commands as apps/cli/main.ts adds them. */
-async function weirCommand(): Promise<Command> {
-  const weir = new Command('weir')
-  const files = readdirSync(join(root, 'apps/cli/commands'), { recursive: true, encoding: 'utf8' })
-  for (const file of files.filter((name) => name.endsWith('.ts'))) {
-    const exports = (await import(join(root, 'apps/cli/commands', file))) as Record<string, unknown>
-    for (const [name, add] of Object.entries(exports)) {
-      if (/^add[A-Z]/.test(name) && typeof add === 'function') add(weir)
-    }
-  }
-  return weir
-}
-
-function leavesOf(command: Command, path: string): string[] {
-  if (command.commands.length === 0) return [path]
-  return command.commands.flatMap((one) => leavesOf(one, `${path} ${one.name()}`))
 }
 
 /** Uses of `weir` that name a command or a flag that it does not have. Notes behind it are left out. */

@@ -3,6 +3,7 @@
 // COMMAND-LIST-1. A part lists exactly the commands that its file adds, and the order is that of the help.
 
 import type { Command } from 'commander'
+import { exitCodesHelp } from '../terminal/exit-codes.ts'
 
 /** `load` gives the function that adds the commands of this part to the program. */
 type Part = {
@@ -16,39 +17,38 @@ const part = (load: Part['load'], commands: Part['commands']): Part => ({ load, 
 const commandList: Readonly<Record<string, readonly Part[]>> = {
   'Talk to an agent:': [
     part(async () => (await import('./commands/demo.ts')).addDemo, {
-      demo: 'Play incident I1 three times: through a plain loop, through Weir, and through the plain loop at its proxy. Needs no key and no broker. On Kafka, it plays the first two, with the stages that run there. Keeps its log only if --data-folder names a new folder.',
-      'demo-model':
-        'Serve the model of the demo until Ctrl-C. Try weir ask without a key, or with stages that run elsewhere.',
+      demo: 'Play incident I1 three times: through a plain loop, through Weir, and through the plain loop at its proxy. Needs no key and no broker. Keeps its log only in a new --data-folder. On Kafka, the demo plays the first two.',
+      'demo-model': 'Serve the model of the demo until Ctrl-C, to try weir ask without a key.',
     }),
     part(async () => (await import('./commands/talk.ts')).addTalk, {
       ask: 'Send one message to an agent. Shows the turn on stderr and prints the reply on stdout. Exit codes: 0 a reply, 3 the fallback.',
       chat: 'Talk to an agent in the terminal. In piped input, each line is a message.',
-      fork: 'Begin a new conversation that continues another one from a turn on, and print its id.',
+      fork: 'Begin a new conversation that continues another conversation from a turn on, and print its id.',
       title: 'Give a conversation a title for lists, the console and the search.',
     }),
   ],
   'Guard an agent that runs elsewhere:': [
     part(async () => (await import('./commands/proxy.ts')).addProxy, {
       proxy:
-        'Guard agents that call their model through this proxy, until SIGTERM or SIGINT. An agent changes its base URL only. Without --data-folder the log is in memory.',
+        'Guard agents that call their model through this proxy, until SIGTERM or SIGINT. Without --data-folder the log is in memory.',
     }),
     part(async () => (await import('./commands/mcp.ts')).addMcp, {
       mcp: 'Guard the calls of MCP servers: a host starts this command in place of a server. Without --data-folder the log is in memory.',
     }),
     part(async () => (await import('./commands/hooks.ts')).addHooks, {
       hooks:
-        'Let Weir judge the tool calls of Claude Code, Codex, Gemini CLI and Copilot CLI, in their own hooks.',
+        'Let Weir judge the tool calls of Claude Code, Codex, Gemini CLI and Copilot CLI in hooks.',
     }),
   ],
   'Read the log:': [
     part(async () => (await import('./commands/log/history.ts')).addHistory, {
       inspect:
-        'Show a conversation: rounds, calls, verdicts, results, times. Works beside a running Weir.',
+        'Show a conversation: rounds, calls, verdicts, results, times. Works while Weir runs.',
       report:
-        'Write a conversation as one page for a browser, without other files. Without a conversation: the newest ones, with an index.',
+        'Write a conversation as a page for a browser. Without a conversation: the newest ones, with an index.',
       conversations:
-        'List the latest active conversations: questions, turns, tokens, money, their ends and notable facts.',
-      tail: 'Print the records of a topic, decoded, one JSON object per line; see apps/history/tail/record-line.ts.',
+        'List the latest conversations: questions, turns, tokens, money, ends, notable facts.',
+      tail: 'Print the decoded records of a topic, one JSON object per line; see apps/history/tail/record-line.ts.',
     }),
     part(async () => (await import('./commands/log/audit.ts')).addAudit, {
       audit:
@@ -62,18 +62,18 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
   'Bundles and replay, offline:': [
     part(async () => (await import('./commands/log/bundles.ts')).addBundles, {
       export:
-        'Write conversations to one file, to keep, mail, inspect and replay. Exports whole turns with all their records. Works beside a running Weir.',
+        'Write conversations to one file, to keep, inspect and replay: whole turns with all records. Works while Weir runs.',
       import: 'Restore a bundle into a new data folder: the same log, with its offsets and times.',
       'import-transcript':
-        'Convert conversations of another runtime to a bundle, to inspect, judge and replay. Shows what Weir would have done.',
+        'Convert conversations of another runtime to a bundle, to inspect, judge and replay.',
     }),
     part(async () => (await import('./commands/judging.ts')).addJudging, {
       scan: 'Find the loops in the sessions that coding agents have stored on this machine. Nothing leaves the machine. Only --html and --github write a file.',
       normalize: 'Show the parts and calls that Weir reads from recorded streams, offline.',
       judge:
-        'Run scenarios or conversations through validator and loop-detector, offline. Reads a bundle, or the output of weir inspect --json.',
+        'Run scenarios, a bundle or the output of weir inspect --json through validator and loop-detector.',
       replay:
-        "Recompute every stage's decisions from the log or a bundle, and compare them with the recorded ones. With --set, --policy, --guard or --sweep: show the decisions that would have differed.",
+        'Recompute all decisions of a log or a bundle, and compare them with the recorded ones. With --set, --policy, --guard or --sweep: show the decisions that would have differed.',
     }),
   ],
   'Run stages:': [
@@ -82,19 +82,19 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
     }),
     part(async () => (await import('./commands/serve.ts')).addServe, {
       serve:
-        'Serve agents over HTTP until SIGTERM or SIGINT: those of a module, or of agent files. On a data folder it runs the stages if no other process does; on Kafka they run elsewhere. Without agents it serves the history and the controls of the log.',
+        'Serve agents over HTTP until SIGTERM or SIGINT: those of a module, or of agent files. On a data folder, also run the stages if no other process does. Without agents: serve the history and the controls of the log.',
     }),
     part(async () => (await import('./commands/console.ts')).addConsole, {
       console:
-        'Print the address of the console of a running weir serve or weir up --http-port, and open it in a browser with --open. If no server answers, serve the history and the controls of the log.',
+        'Print the address of the console of a running server, or open the console with --open. If no server answers, serve the history and the controls of the log.',
     }),
     part(async () => (await import('./commands/serve.ts')).addApiKeys, {
       'api-keys': 'Create, list, rotate and remove the API keys of clients of weir serve.',
     }),
     part(async () => (await import('./commands/log/backup.ts')).addBackup, {
-      backup: 'Copy the log of a data folder to one file. Works beside a running Weir.',
+      backup: 'Copy the log of a data folder to one file. Works while Weir runs.',
       restore:
-        'Make the log of a new data folder from a backup. Conversations go on there, calls that wait for a person still wait, and other open messages end.',
+        'Make the log of a new data folder from a backup. Calls that wait for a person still wait, and other open messages end.',
     }),
     part(async () => (await import('./commands/log/topics.ts')).addTopics, {
       topics: 'Plan, create and check the topics that Weir needs on Kafka.',
@@ -108,14 +108,13 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
     }),
     part(async () => (await import('./commands/log/reset.ts')).addReset, {
       reset:
-        "Find commits that are outside their log on Kafka, and repair them. The stage then goes on at the partition's end.",
+        'Find commits outside their log on Kafka, and repair them. The stage then goes on at the end of the partition.',
     }),
     part(async () => (await import('./commands/log/dead-letters.ts')).addDeadLetters, {
       'dead-letters': 'List, show and retry the records that a stage could not process.',
     }),
     part(async () => (await import('./commands/log/forget.ts')).addForget, {
-      forget:
-        'Delete conversations for good, with every record and copy that Weir has of them. Works beside a running Weir.',
+      forget: 'Delete conversations for good, with every record and copy. Works while Weir runs.',
     }),
   ],
   'Control tool calls:': [
@@ -152,6 +151,14 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
 
 export const programText = 'A low wall across a river: guards the tool calls of LLM agents.'
 
+/** Follows the list of commands. */
+export const programEnd = `
+Examples:
+  weir demo
+  weir scan
+  weir ask --help
+${exitCodesHelp}`
+
 type Item = readonly [term: string, description: string]
 
 export const versionOption: Item = ['-V, --version', 'print the version of Weir']
@@ -172,13 +179,17 @@ export function commandGroups(): { heading: string; items: Item[] }[] {
   return groups
 }
 
-/** Adds all commands. Those beside the named one get a name and a description only. */
-export async function addCommands(program: Command, words: readonly string[]): Promise<void> {
-  const named = namedIn(words)
+/** Adds all commands. Commands that the words do not name get a name and a description only. */
+export async function addCommands(
+  program: Command,
+  words: readonly string[] | 'all',
+): Promise<void> {
+  const named = words === 'all' ? undefined : namedIn(words)
   for (const [heading, parts] of Object.entries(commandList)) {
     program.commandsGroup(heading)
     for (const { load, commands } of parts) {
-      if (named !== undefined && Object.hasOwn(commands, named)) (await load())(program)
+      if (words === 'all' || (named !== undefined && Object.hasOwn(commands, named)))
+        (await load())(program)
       else for (const name of Object.keys(commands)) program.command(name)
       for (const [name, description] of Object.entries(commands))
         program.commands.find((one) => one.name() === name)?.description(description)

@@ -3,9 +3,9 @@
 
 import { Command } from 'commander'
 import { version } from '../../shared/lib/version.ts'
-import { exitCodesHelp } from '../terminal/exit-codes.ts'
 import { runToItsEnd } from '../terminal/text/ending.ts'
-import { addCommands, programText, versionOption } from './command-list.ts'
+import { addCommands, programEnd, programText, versionOption } from './command-list.ts'
+import { withExamples } from './examples.ts'
 import { helpStyle, reportMissingLast } from './help-style.ts'
 import { keepLibrariesPrintable } from './library-console.ts'
 
@@ -15,8 +15,8 @@ export async function runProgram(words: readonly string[]): Promise<void> {
   await runToItsEnd(() => program.parseAsync(words, { from: 'user' }))
 }
 
-/** The program with the flags of the command that the words name. */
-export async function createProgram(words: readonly string[]): Promise<Command> {
+/** The program with the flags of the command that the words name, or with all flags. */
+export async function createProgram(words: readonly string[] | 'all'): Promise<Command> {
   const program = new Command('weir')
     .description(programText)
     .version(version(), ...versionOption)
@@ -25,17 +25,19 @@ export async function createProgram(words: readonly string[]): Promise<Command> 
     .exitOverride()
     .configureHelp(helpStyle)
     .showSuggestionAfterError()
-    .addHelpText('after', exitCodesHelp)
+    .addHelpText('after', programEnd)
 
   await addCommands(program, words)
   program.helpCommand(true) // in the last group
-  explainUsage(program, 'weir')
+  for (const command of program.commands) explainUsage(command, `weir ${command.name()}`)
+  program.showHelpAfterError('(weir --help lists all options)')
   return program
 }
 
-/** A usage error names the nearest option, and points to the help of its command. */
+/** A usage error names the nearest option, and points to the help of its command, which has examples. */
 function explainUsage(command: Command, path: string): void {
   reportMissingLast(command)
   command.showHelpAfterError(`(${path} --help lists all options)`)
+  withExamples(command, path)
   for (const one of command.commands) explainUsage(one, `${path} ${one.name()}`)
 }

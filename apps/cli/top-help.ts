@@ -1,8 +1,7 @@
 // The help of weir itself, without commander: loading commander costs as much as Node's own start.
 // TOP-HELP-1. The text equals commander's byte for byte at each width, so both read command-list.ts.
 
-import { exitCodesHelp } from '../terminal/exit-codes.ts'
-import { commandGroups, programOptions, programText } from './command-list.ts'
+import { commandGroups, programEnd, programOptions, programText } from './command-list.ts'
 
 /** The words that show it. Behind the name of a command, `--help` is of that command. */
 const helpWords = new Set(['--help', '-h', 'help'])
@@ -25,7 +24,7 @@ export function topHelp(width = 80): string {
     }
     lines.push('')
   }
-  return `${lines.join('\n')}${exitCodesHelp}\n`
+  return `${lines.join('\n')}${programEnd}\n`
 }
 
 /** Below this width commander leaves lines whole. */

@@ -1,9 +1,23 @@
-// The exit codes of all commands, as `weir --help` lists them (ending.ts).
+// The exit codes of all commands (ending.ts), as `weir --help` and docs/reference/exit-codes.md list
+// them.
+
+export const exitCodes = [
+  { code: 0, meaning: 'done, or the answer is yes' },
+  {
+    code: 1,
+    meaning:
+      'the answer is no (replay, judge, normalize, policy diff, topics, doctor, dead-letters retry),\n  no such conversation (inspect, report, export, fork, title, forget), or failed',
+  },
+  {
+    code: 2,
+    meaning:
+      'unusable flags, settings, file or folder; for commands whose 1 is an answer, any failure',
+  },
+  { code: 3, meaning: "(ask) the agent's fallback; (audit --verify) no fault and no proof" },
+  { code: 4, meaning: '(allow, deny) somebody decided earlier' },
+  { code: 130, meaning: 'stopped by Ctrl-C' },
+] as const
 
 export const exitCodesHelp = `
-Exit codes: 0 done, or the answer is yes.
-1 the answer is no (replay, judge, normalize, policy diff, topics, doctor, dead-letters retry),
-  no such conversation (inspect, report, export, fork, title, forget), or failed.
-2 unusable flags, settings, file or folder; for commands whose 1 is an answer, any failure.
-3 (ask) the agent's fallback. 4 (allow, deny) somebody decided earlier.
-130 stopped by Ctrl-C.`
+Exit codes:
+${exitCodes.map(({ code, meaning }) => `${code} ${meaning}.`).join('\n')}`

@@ -1,5 +1,6 @@
 // Every bound of Weir that no setting can raise, with its unit (R7): the hard ceilings over
-// shared/settings/settings.ts and agent files, and the sizes of queues and buffers.
+// shared/settings/settings.ts and agent files, and the sizes of queues and buffers. A comment with `@public`
+// is a row of docs/reference/limits.md, with the values up to the next comment.
 
 const KiB = 1024
 const MiB = 1024 * KiB
@@ -7,7 +8,7 @@ const second = 1000
 const minute = 60 * second
 
 export const limits = {
-  /** Hard ceilings of a turn. No message can raise them. */
+  /** A turn: rounds, calls, time. No message raises them. @public */
   turnRoundsMax: 1_000,
   turnCallsMax: 10_000,
   turnWallMsMax: 24 * 60 * minute,
@@ -26,11 +27,11 @@ export const limits = {
   guestHistoriesSizeMax: 32 * MiB,
   /** Keys of closed turns that a guest's unit keeps, and names of one turn. */
   guestTurnsKeptMax: 16,
-  /** A guest's request whose use was not reported by then counts with the most that it could use. */
+  /** A guest's request without a report counts in full after this time. @public */
   guestRequestMs: 60 * minute,
-  /** Tokens of an answer to a guest's request that names no bound. */
+  /** Tokens of a guest's answer without a bound, in budgets. @public */
   guestOutputTokens: 32_000,
-  /** How long an open turn of a guest waits for its next record. */
+  /** An open turn of a guest without a record. @public */
   guestIdleMs: 60 * minute,
   /** The same after advice to end the turn. A guest that goes on meanwhile gets the advice again. */
   guestEndedMs: 1 * minute,
@@ -38,14 +39,14 @@ export const limits = {
   guestUnitMsMax: 24 * 60 * minute,
   /** Bytes of the text of an advice. */
   guestAdviceBytesMax: 16 * KiB,
-  /** The wait of a front for advice, and of a front that holds calls for their verdicts. */
+  /** The wait of a front for advice; for verdicts, if the front holds calls. @public */
   guestAdviceMs: 2 * second,
   guestHoldMs: 10 * minute,
   /** The wait of a closing guard until its stages have handled the records in its folder. */
   guestCloseMs: 5 * second,
-  /** Requests of guests that wait for an answer in one process of a front. */
+  /** Guests' requests that wait in one process of a front. @public */
   guestsOpenMax: 10_000,
-  /** Turns of guests that one process of a front keeps open. */
+  /** Guests' turns that one process of a front keeps open. @public */
   guestTurnsOpenMax: 10_000,
   /** How often a front sends the rounds that the log does not know, for one request of a guest. */
   guestCatchUpsMax: 3,
@@ -55,30 +56,33 @@ export const limits = {
    */
   guestRoundsSentMax: 16,
   guestRoundsSentCharsMax: 1 * MiB,
-  /** How long a log in memory keeps records that no open turn needs. */
+  /** A log in memory keeps records that no open turn needs. @public */
   memoryLogMs: 60 * minute,
   /** Records of a unit that a player without a log keeps before it copies the unit's state. */
   memoryRecordsKeptMax: 256,
   /** How long the executor keeps the outcomes of a guest's round that has not arrived. */
   guestEarlyMs: 1 * minute,
-  /** Messages that may wait while a turn is open, and their bytes together. */
+  /** Messages that wait while a turn is open; their size together. @public */
   queueMessagesMax: 16,
   queueBytesMax: 1 * MiB,
   /** A file of a program that is hashed as a whole for an approval. */
   programFileBytesMax: 512 * MiB,
-  /** Message ids that a conversation remembers to detect a client's repeats. */
+  /** Message ids that a conversation remembers, to recognise a repeated message. @public */
   recentMessageIdsMax: 64,
-  /** How long a conversation remembers them after its last turn. */
+  /** The time for which an idle conversation remembers them. @public */
   conversationIdleMs: 10 * minute,
   /** Bytes of an agent's name, and of the fallback, which every request carries. */
   agentNameBytesMax: 256,
   fallbackBytesMax: 64 * KiB,
   /** Bytes of the names of rules in shadow, which every round carries. */
   shadowedBytesMax: 4 * KiB,
+  /** A user's message. @public */
   userMessageBytesMax: 1 * MiB,
+  /** A conversation's id. @public */
   conversationIdBytesMax: 256,
   /** Of an agent that a call asks: it names the calls that led to it. Deeper calls fail. */
   callConversationIdBytesMax: 1 * KiB,
+  /** The name of a user. */
   userIdBytesMax: 256,
   /** Conversations whose turns are the beginning of one fork: forks of forks. */
   forkOriginsMax: 64,
@@ -88,23 +92,23 @@ export const limits = {
   messageIdBytesMax: 256,
   /** A title of a conversation. */
   titleBytesMax: 256,
-  /** Calls of one response. More make the response unusable. */
+  /** Calls in one response. More make the response unusable. @public */
   responseCallsMax: 256,
   /** Items, blocks or choices of one response. More make the response unusable. */
   responseItemsMax: 1_024,
   /** Texts in which a provider may send one call's name. */
   callNameTextsMax: 256,
-  /** Bytes of one call's argument text. */
+  /** One call's arguments. @public */
   argumentBytesMax: 1 * MiB,
   /** Bytes of a visible text that is searched for calls. */
   textCallsBytesMax: 2 * MiB,
-  /** Nesting of one call's arguments. */
+  /** Nesting of arguments. @public */
   argumentDepthMax: 100,
-  /** Nesting of a body, of an answer of a provider, and of a message of an MCP server. */
+  /** Nesting of a body, a provider's answer or an MCP message. @public */
   jsonDepthMax: 512,
-  /** Members of the lists and objects in the body of a request, counted before it is parsed. */
+  /** Members of all lists and objects in one body. @public */
   bodyMembersMax: 100_000,
-  /** Bytes and nesting of one tool's schema, and how many compiled ones a process keeps. */
+  /** A tool's schema: size, nesting; compiled schemas that a process keeps. @public */
   schemaBytesMax: 256 * KiB,
   schemaDepthMax: 128,
   compiledSchemasMax: 256,
@@ -127,27 +131,21 @@ export const limits = {
    * (accumulator).
    */
   roundPartsBytesMax: 6 * MiB,
-  /** Attempts of one round. No agent can raise it. */
+  /** Attempts for one response. @public */
   attemptsMax: 10,
   /** The longest wait that a provider can request before the next attempt. */
   retryAfterMsMax: 2 * minute,
-  /**
-   * Model responses that one gateway process reads at once, each with the history of its request.
-   * Further attempts wait in order.
-   */
+  /** Responses that one gateway process reads at once. Further attempts wait in order. @public */
   modelStreamsMax: 512,
   /**
    * The wait of a gateway for the history entry that a request names. No entry, no attempt (R6).
    */
   historyWaitMs: 30 * second,
-  /**
-   * Bytes of the texts of one request's history, twice the largest contexts of two million tokens.
-   * Few models accept so much.
-   */
+  /** One request's history, with images and files in base64. @public */
   historyBytesMax: 16 * MiB,
   /** How often a round shortens the history because the model's context is full. */
   historyShorteningsMax: 3,
-  /** Bytes of the summary of a history, and of the text that the summarising agent gets. */
+  /** The summary of a history; the text for the summarising agent. @public */
   historySummaryBytesMax: 16 * KiB,
   historySummarisedBytesMax: 256 * KiB,
   /** Summaries that a gateway remembers until its copy of the table has them. */
@@ -207,7 +205,7 @@ export const limits = {
    */
   retryBackoffMs: 1 * second,
   retryBackoffMsMax: 30 * second,
-  /** Bytes of one call's result. The rest is cut, with a note. */
+  /** One call's result. The rest is cut, with a note. @public */
   resultBytesMax: 256 * KiB,
   /**
    * Bytes of a tool's output that are kept if its agent file sets none: some 8,000 tokens, which each
@@ -215,12 +213,13 @@ export const limits = {
    */
   outputBytesDefault: 32 * KiB,
   /**
-   * Bytes of a response's text, of one call's arguments and of one result in the activity, for
-   * clients. The history has the whole texts.
+   * Cut in `activity`, whole in the history: a response's text, one call's arguments, one result.
+   * @public
    */
   activityTextBytesMax: 64 * KiB,
   activityArgumentBytesMax: 64 * KiB,
   activityResultBytesMax: 16 * KiB,
+  /** All results in a round. @public */
   roundResultsBytesMax: 2 * MiB,
   /**
    * Streaks of one rule, and seen results, that the loop-detector keeps for a turn. The oldest go
@@ -260,10 +259,11 @@ export const limits = {
    */
   startWithinMsMax: 10 * minute,
   graceMsMax: 10 * minute,
+  /** The recorded context of a question. @public */
   recordedContextBytesMax: 64 * KiB,
   /**
-   * Images and files of a message or of a result, bytes of one and of all of them together, and
-   * bytes of the name of a file.
+   * Images and files in a message or a result: number, one file, all together, a file's name.
+   * @public
    */
   contentsMax: 16,
   contentBytesMax: 8 * MiB,
@@ -273,27 +273,21 @@ export const limits = {
   contentPieceBytesMax: 512 * KiB,
   /** Turns of which a process keeps the message that opened them, for the contexts of tools. */
   openingsMax: 1_000,
-  /** Bytes of the text that a message adds to the agent's instructions. */
+  /** A message's addition to the instructions. @public */
   questionSystemBytesMax: 64 * KiB,
-  /** Further requests of a turn for a reply that does not fit its schema. */
+  /** Further requests for a reply that does not fit its schema. @public */
   outputRetriesMax: 2,
-  /** Calls that run a turn of another agent at once in a process. They take no place of a tool. */
+  /** Calls of agents at once in a process. They take no place of a tool. @public */
   agentCallsMax: 1_024,
-  /** The longest timeout that a tool may declare. */
+  /** A tool's timeout. @public */
   toolTimeoutMsMax: 60 * minute,
-  /**
-   * Guards that may be in force at once, patterns of tool names in one guard, bytes of one pattern,
-   * and characters of a version.
-   */
+  /** Guards in force, patterns in a guard, one pattern, a name, characters of a version. @public */
   guardsMax: 32,
   guardPatternsMax: 64,
   guardPatternBytesMax: 256,
   guardNameBytesMax: 64,
   guardVersionCharsMax: 64,
-  /**
-   * The longest wait of a round for a guard, and the longest extension of a turn by all guards
-   * together.
-   */
+  /** The wait of a round for a guard; the extension of a turn by all guards. @public */
   guardDeadlineMsMax: 24 * 60 * minute,
   turnExtensionMsMax: 24 * 60 * minute,
   /**
@@ -333,22 +327,23 @@ export const limits = {
   guardStampedMs: 10 * minute,
   /** Earlier registrations of a guard that its newest one keeps. Rounds of older ones are denied. */
   guardsReplacedMax: 8,
-  /** Stops that may be in force at once. */
+  /** Stops in force. @public */
   stopsMax: 64,
-  /** Budgets that may be in force at once, and prices that an operator may set. */
+  /** Budgets in force; own prices. @public */
   budgetsMax: 64,
   pricesMax: 256,
   /** How long a gateway waits until it reads its own reservation. */
   budgetReadMs: 10 * second,
   /** Use of a month, and of a turn that began before it. Longer than `onceMsMax`. */
   budgetsKeptMs: 36 * 24 * 60 * minute,
-  /** Model requests that wait for one provider's account. */
+  /** Model requests that wait for a provider's account. @public */
   slotsWaitingMax: 10_000,
   /**
-   * From then on a request without its end and without a renewal no longer counts as running in its account.
-   * Longer than a broker is away for a restart.
+   * A request without its end and without a renewal keeps its place in a provider's account.
+   * @public
    */
   slotLeaseMs: 1 * minute,
+  /** How often a running request renews its place. A broker is away for less than slotLeaseMs. */
   slotRenewMs: 20 * second,
   /** The requests a minute after a provider refused one for the first time, and the time to the double. */
   slotPaceMin: 20,
@@ -363,32 +358,32 @@ export const limits = {
   slotDebtMsMax: 10 * minute,
   /** Records of a provider's account that a new process reads. */
   slotsKeptMs: 15 * minute,
-  /** How often a process that runs tools or model requests looks for new stops. */
+  /** The time until a process that works finds a new stop. @public */
   stopLookMs: 250,
-  /** How long a guard may judge one round. */
+  /** A guard's time for one round. @public */
   guardJudgeMsMax: 1 * second,
-  /** Rounds of a partition for which an external guard is called at once. */
+  /** Rounds of a partition that an external guard judges at once. @public */
   guardExternalCallsMax: 16,
   /** How long an external guard that stops waits for its open calls. */
   guardExternalCloseMs: 5 * second,
   /**
-   * A guard's memory: bytes for one conversation, as JSON, conversations of one partition, and the
-   * time for which it keeps an idle one by default.
+   * A guard's memory: one conversation as JSON, conversations in a partition, the default time for
+   * an idle conversation. @public
    */
   guardStateBytesMax: 64 * KiB,
   guardStatesMax: 100_000,
+  guardStateKeptMs: 60 * minute,
   /** Of a conversation for a guard that sees ends: calls that it follows, and bytes of a result's text. */
   guardFollowedCallsMax: 256,
   guardEndTextBytesMax: 2 * KiB,
-  /** The longest time for which an earlier call of a `once` tool counts, 30 days. */
+  /** The longest `for` of a `once` tool. @public */
   onceMsMax: 30 * 24 * 60 * minute,
-  /** Values of a tenant that its calls hold at once. */
+  /** Values that `once` holds in a tenant. @public */
   onceTenantValuesMax: 50_000,
-  guardStateKeptMs: 60 * minute,
-  /** Bytes of a policy of the opa guard, also uncompressed, and pages of its memory, 64 KiB each. */
+  /** A policy of the guard opa, uncompressed; its memory in pages of 64 KiB. @public */
   opaBundleBytesMax: 64 * MiB,
   opaMemoryPagesMax: 4_096,
-  /** Bytes and number of the approval guard's rules. Each round carries them. */
+  /** Approval rules: size, number. @public */
   approvalRulesBytesMax: 16 * KiB,
   approvalRulesMax: 64,
   /**
@@ -428,9 +423,9 @@ export const limits = {
   keysCompactedMs: 10 * minute,
   /** Conversations in one request to the owner that deletes them. */
   eraseConversationsMax: 1_000,
-  /** Processes beside the owner of a data folder that are linked to it, such as web workers. */
+  /** Processes linked to the owner of a data folder. @public */
   ownerLinksMax: 256,
-  /** Requests of one link that are open at once. Further ones wait in the process that sends them. */
+  /** Open requests of such a process. Further requests wait. @public */
   linkRequestsMax: 64,
   /** How long a request on a link waits for its answer. */
   linkAnswerMs: 30 * second,
@@ -448,12 +443,13 @@ export const limits = {
   ownerContextMs: 1 * second,
   /** How long a process that only guards agents leaves the place of an ended owner to others. */
   guestsOwnAfterMs: 300,
-  /** Bytes of an agent file, and of a file with its instructions. */
+  /** An agent file; a file with instructions. @public */
   agentFileBytesMax: 1 * MiB,
   /** Bytes of a file that ${file:…} in an agent file names. */
   secretFileBytesMax: 64 * KiB,
   /** Bytes of a recorded stream that `weir normalize` reads, and of a file with tools for it. */
   recordingBytesMax: 64 * MiB,
+  /** Bytes of a settings file. */
   settingsFileBytesMax: 64 * KiB,
   /** Bytes of a file of certificates and keys. A system's list of authorities has 200 KiB. */
   certificateFileBytesMax: 1 * MiB,
@@ -461,7 +457,7 @@ export const limits = {
   agentFilesMax: 1_000,
   /** Bytes of all tool declarations of one agent: each user's message carries them. */
   agentDeclarationsBytesMax: 4 * MiB,
-  /** Tools that one executor process runs at once. One turn has at most half of them. */
+  /** Tools that one executor process runs at once. One turn has at most half of them. @public */
   runningToolsMax: 16,
   /**
    * Bytes of a file with the result of a command tool: JSON may need six for one of its text. How
@@ -503,11 +499,11 @@ export const limits = {
   mcpListKeptMs: 60 * second,
   /** Pages of the list of an MCP server. */
   mcpToolPagesMax: 64,
-  /** Tools of an MCP server that an agent gets. */
+  /** An agent's tools from one MCP server. @public */
   mcpToolsMax: 512,
   /** Tools of earlier lists that a round may still call. */
   mcpFormerToolsMax: 1024,
-  /** The description of a tool of an MCP server. The rest is cut. */
+  /** The description of an MCP tool. The rest is cut. @public */
   mcpDescriptionBytesMax: 16 * KiB,
   /** A message of an MCP server, and the messages to it that it has not read. */
   mcpMessageBytesMax: 16 * MiB,
@@ -557,9 +553,9 @@ export const limits = {
    * units are searched at most ten times a second.
    */
   tickLookMsPerUnit: 0.01,
-  /** The shortest retention of dead letters. People need the time to find them. */
+  /** The shortest retention of dead letters. @public */
   deadLettersKeptMs: 30 * 24 * 60 * minute,
-  /** Bytes of one record's value. The bus may have a lower bound. */
+  /** A record. The bus may have a lower bound. @public */
   recordBytesMax: 10 * MiB,
   /** Bytes of a refused record that its dead letter keeps. The whole record stays in its topic. */
   deadLetterBytesMax: 1 * MiB,
@@ -574,7 +570,7 @@ export const limits = {
    * left out until the next attempt.
    */
   unreadTextCharactersMax: 8 * MiB,
-  /** Other events that wait for that reader. Beyond that, the oldest are left out. */
+  /** Events that wait for the reader of a turn. Then the oldest are left out. @public */
   unreadEventsMax: 10_000,
   /** Records of a conversation that wait for a follower, and their bytes. The log has those beyond. */
   followedRecordsMax: 64,
@@ -583,10 +579,11 @@ export const limits = {
   turnToolNamesMax: 64,
   turnToolNameBytesMax: 128,
   searchTextBytesMax: 256 * KiB,
-  /** Different words and bytes of one search, and its time. Each word reads a list of the index. */
+  /** A search: different words, size, time. @public */
   searchWordsMax: 16,
   searchBytesMax: 1 * KiB,
   searchMsMax: 5 * second,
+  /** Conversations that one command lists. */
   conversationsListedMax: 100_000,
   /** Conversations of a tree that its timeline lists. */
   treeListedMax: 1_000,
@@ -600,13 +597,13 @@ export const limits = {
   endsRetryMs: 1 * second,
   /** Refused records that a commit names. Kafka's brokers bound its bytes. */
   refusedKeptMax: 128,
-  /** Bytes of the body of a hook: a call's arguments and its result. */
+  /** A hook's body. @public */
   hookBodyBytesMax: 16 * MiB,
   /** Calls of a host without a history that begin within this time are calls of one message. */
   callJoinMs: 20,
-  /** A conversation of the MCP gateway without a call for this time begins a new turn. */
+  /** A conversation of the MCP gateway without a call begins a new turn after this time. @public */
   gatewayIdleMs: 10 * minute,
-  /** Calls of one conversation that the gateway holds at once, waiting or running. */
+  /** Calls that the MCP gateway holds in one conversation. @public */
   gatewayCallsMax: 256,
   /** How often a host that wants progress gets it while its call waits for a person. */
   gatewayPingMs: 10 * second,
@@ -642,7 +639,7 @@ export const limits = {
    */
   httpBodiesBytesMax: 256 * MiB,
   httpBodyStalledMs: 5 * second,
-  /** Bytes of a request's body to a front. The largest contexts have some 16 MiB. */
+  /** A request to a front. @public */
   frontBodyBytesMax: 64 * MiB,
   /** The command that prints credentials of AWS, and how long before their end the proxy renews them. */
   awsCommandMs: 30 * second,
@@ -667,7 +664,7 @@ export const limits = {
   /** The wait of such a proxy for advice, and for the next bytes of the upstream. */
   proxyAdviceMs: 30 * second,
   proxySilenceMs: 10 * minute,
-  /** How long a proxy holds a request for the limits of the provider's account. */
+  /** A proxy holds a request for its provider's limits. @public */
   proxySlotWaitMs: 60 * second,
   /** How often a client that waits in a stream gets an event without content. */
   proxyPingMs: 10 * second,
@@ -676,11 +673,11 @@ export const limits = {
   unjudgedKindsMax: 64,
   unjudgedKindBytesMax: 96,
   unjudgedReportMs: 10 * second,
-  /** Guests without a file that one server keeps open. */
+  /** Guests without a file that one server keeps open. @public */
   frontAgentsMax: 64,
   /**
-   * The console: open turns that it follows, those and the recent decisions that it shows, and pairs
-   * of agent and rule with stops in one minute. It shows the totals of the rest.
+   * The console: open turns that count; open turns, decisions, and pairs of agent and rule that it
+   * shows. @public
    */
   consoleTurnsMax: 10_000,
   consoleTurnsShownMax: 200,
@@ -701,7 +698,7 @@ export const limits = {
   settingsRemovedKept: 20,
   /** A setting in the evidence of its change. Of a larger one it has the size and the hash. */
   auditSettingBytesMax: 256 * KiB,
-  /** Entries that `weir audit` holds; of more, the newest. */
+  /** Entries that `weir audit` holds, the newest. @public */
   auditEntriesMax: 100_000,
   /** Of these, an answer of the console's API has the newest. */
   consoleAuditMax: 1_000,
@@ -711,7 +708,10 @@ export const limits = {
   /** Rounds of an open turn whose tokens the console keeps, and rounds whose money it keeps. */
   consoleRoundsKept: 64,
   consoleRoundsPricedMax: 20_000,
-  /** Waiting calls of the console's inbox, and the bytes of the arguments that it shows at once. */
+  /**
+   * Waiting calls in the console; their arguments together. `weir approvals` has no such limit.
+   * @public
+   */
   consoleInboxMax: 1_000,
   consoleInboxBytesMax: 4 * MiB,
   /** Tools whose last allowed arguments the console keeps, and the bytes of one. */
@@ -729,59 +729,59 @@ export const limits = {
   consoleLoginsMax: 8,
   /** A bundle that the console sends, which it reads into memory. */
   consoleExportBytesMax: 64 * MiB,
-  /** Dead letters that the console lists. */
+  /** Dead letters in the console. `weir dead-letters` has no such limit. @public */
   consoleLettersMax: 200,
   /**
-   * The console: recent turns that it keeps, those of one what-if, and the records that a what-if
-   * reads at most, all of them and between two pauses. `consoleTurnChangesMax`: the changed turns
-   * that it shows for a value.
+   * The what-if of the console: recent turns to choose from, turns, records. `weir replay` has no
+   * such limit. @public
    */
   consoleRecentTurnsMax: 2_000,
   consoleWhatIfTurnsMax: 200,
   consoleWhatIfRecordsMax: 100_000,
+  /** Records between two pauses of a what-if, and changed turns that it shows for a value. */
   consoleWhatIfStepMax: 64,
   consoleTurnChangesMax: 20,
   /**
-   * The money of conversations: the newest records of each partition that count, the conversations,
-   * and the attempts that are kept to count each once.
+   * The money of conversations: records in each partition that count, the newest; conversations.
+   * @public
    */
   moneyRecordsMax: 200_000,
   moneyConversationsMax: 100_000,
+  /** Attempts that are kept to count each once. */
   moneyAttemptsMax: 10_000,
-  /** Records of each partition of a guard that the console counts, the newest. */
+  /** A guard's records in a partition that the console counts, the newest. @public */
   consoleVerdictsMax: 20_000,
   /** Changed tools of MCP servers on the page of the console. */
   consoleHeldToolsMax: 50,
   /** Accounts of one budget that the console shows, those with the most use. */
   consoleAccountsMax: 50,
-  /**
-   * The webhook: events that wait, requests at once, tries of one event, and the first pause between
-   * two. Then the time of a request, the ids that are kept, and the oldest events of a new server.
-   */
+  /** The webhook: waiting events, requests at once, tries of an event. @public */
   webhookQueueMax: 1_000,
   webhookRequestsMax: 4,
   webhookTriesMax: 6,
+  /**
+   * The first pause between two tries, the time of a request, the ids that are kept, and the oldest
+   * events of a new server.
+   */
   webhookRetryMs: second,
   webhookMs: 10 * second,
   webhookSeenMax: 10_000,
   webhookLateMs: 10 * minute,
   /** Bytes of a request to the console. */
   consoleBodyBytesMax: 64 * KiB,
-  /**
-   * Bytes and nesting of the JSON body of a request to the HTTP edge. `contentsBytesMax` fit as base64,
-   * with the texts of a resent history.
-   */
+  /** A request to `weir serve`: size, nesting. @public */
   edgeBodyBytesMax: 18 * MiB,
   edgeBodyDepthMax: 64,
-  /** Requests of one key in a minute, unless a flag sets another number. */
+  /** A client's requests in a minute. `--requests-per-minute` changes the bound. @public */
   edgeRequestsPerMinute: 6_000,
-  /** Open answers of one principal; of all without the role `operate`. The rest is for operators. */
+  /** A client's open answers; those of all without the role `operate`. @public */
   edgeOpenAnswersMax: 512,
   edgeOpenAnswersSharedMax: 3_584,
   /** Principals whose requests a server counts, and messages that it remembers, oldest first out. */
   edgePrincipalsMax: 10_000,
+  /** Messages that `weir serve` remembers. @public */
   edgeMessagesMax: 10_000,
-  /** A repeated message without an id is the same one for this time behind its end. */
+  /** After its end, an equal message without an id counts as repeated for this time. @public */
   edgeRepeatMs: 10 * minute,
   /** How often an open stream of the edge gets a comment. */
   edgePingMs: 15 * second,
@@ -789,12 +789,12 @@ export const limits = {
   edgePieceCharsMax: 16 * KiB,
   /** Answers to approvals in one request of a chat client. */
   edgeAnswersMax: 256,
-  /** Keys in a file of API keys, and its bytes. */
+  /** A file of API keys: keys, size. @public */
   edgeKeysMax: 10_000,
   edgeKeyFileBytesMax: 8 * MiB,
   /** How long a replaced key may count. */
   edgeKeyOverlapMsMax: 365 * 24 * 60 * minute,
-  /** How long a shutdown waits for running tools and streams. */
+  /** The wait of a shutdown for running tools and streams. @public */
   shutdownGraceMs: 10 * second,
   /**
    * The time for a whole process to stop: shutdownGraceMs, retries of its writes, and leaving its

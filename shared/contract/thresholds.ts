@@ -30,13 +30,14 @@ export const thresholds: { loop: Section<LoopThresholds>; empty: Section<EmptyAl
       max,
     },
     cycleLaps: {
-      description: 'Laps of a cycle of several rounds without anything new.',
+      description: 'Laps of a cycle of several rounds with nothing new.',
       default: 3,
       min: 1,
       max,
     },
     schemaFailures: {
-      description: 'Consecutive calls of one tool that break its schema, before the error says so.',
+      description:
+        'Consecutive calls that break the schema of one tool, before the error is worded more sharply.',
       default: 3,
       min: 1,
       max,
@@ -54,8 +55,7 @@ export const thresholds: { loop: Section<LoopThresholds>; empty: Section<EmptyAl
   },
   empty: {
     beforeTools: {
-      description:
-        'Empty responses in a row that get a nudge, before the first tool call of a turn.',
+      description: 'Empty responses in a row that get a nudge, before the first tool call.',
       default: 2,
       min: 0,
       max,
@@ -67,7 +67,7 @@ export const thresholds: { loop: Section<LoopThresholds>; empty: Section<EmptyAl
       max,
     },
     perTurn: {
-      description: 'Empty responses that get a nudge, in a whole turn.',
+      description: 'Empty responses in a turn that get a nudge.',
       default: 10,
       min: 0,
       max,

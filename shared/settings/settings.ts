@@ -120,7 +120,7 @@ const table: Record<SettingKey, Omit<Setting, 'variable' | 'secret'> & { secret?
   },
   commandProperty: {
     description:
-      'properties of the Kafka client, which win over commandConfig: repeat the flag, or give one per line in the variable',
+      'properties of the Kafka client, which win over commandConfig. Repeat the flag, or give one per line in the variable',
     unit: 'NAME=VALUE',
     secret: true,
     onlyFor: 'kafka',
@@ -158,8 +158,7 @@ const table: Record<SettingKey, Omit<Setting, 'variable' | 'secret'> & { secret?
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{0,100}$', default: 'weir.' },
   },
   partitions: {
-    description:
-      'partitions of every topic, 1 in a new file by default; fixed once the topics exist, and then given by the log',
+    description: 'partitions of every topic; fixed once the topics exist',
     unit: 'partitions',
     ofFound: 'any',
     schema: { type: 'integer', minimum: 1, maximum: 500, default: 4 },
@@ -179,13 +178,13 @@ const table: Record<SettingKey, Omit<Setting, 'variable' | 'secret'> & { secret?
   },
   groupInstanceId: {
     description:
-      'the name of this process in its consumer groups: its next start gets the same partitions at once; each process needs its own',
+      'the name of this process in its consumer groups, unique in the fleet. The next start gets the same partitions at once',
     onlyFor: 'kafka',
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{0,200}$', default: '' },
   },
   retentionDays: {
     description:
-      'how long to keep records of logs, and the history of an idle conversation; 0: until somebody deletes them (weir forget), the default in a data folder',
+      'how long to keep records, and the history of an idle conversation; 0: until somebody deletes them (weir forget)',
     unit: 'days',
     schema: { type: 'integer', minimum: 0, maximum: 36_500, default: retentionDaysDefault },
     defaultOf: { embedded: keptForever },
@@ -204,13 +203,13 @@ const table: Record<SettingKey, Omit<Setting, 'variable' | 'secret'> & { secret?
   },
   synchronous: {
     description:
-      'when the embedded bus waits for the disk: all values survive a killed process, only full survives a power loss at any moment',
+      'when the embedded bus waits for the disk. Each value survives a killed process, only full survives each power loss',
     ofFound: ['full'],
     schema: { type: 'string', enum: ['off', 'normal', 'full'], default: 'normal' },
   },
   dataFolderBytesMax: {
     description:
-      'bytes of the log in the data folder above which no new turn begins; running turns end; 0: no limit',
+      'bytes of the log in the data folder above which no new turn begins. Running turns end. 0: no limit',
     unit: 'bytes',
     schema: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 },
   },
@@ -224,13 +223,14 @@ const table: Record<SettingKey, Omit<Setting, 'variable' | 'secret'> & { secret?
     },
   },
   agents: {
-    description: 'an agent file or a folder of them; the stages llm-gateway and executor need it',
+    description:
+      'an agent file, or a folder with agent files, for the stages llm-gateway and executor',
     isPath: true,
     schema: { type: 'string', default: '' },
   },
   tenantWeights: {
     description:
-      'for weir up: shares of the places for model requests and tools where tenants wait for them; other tenants have 1: repeat the flag, or give one per line in the variable',
+      'for weir up: shares of tenants that wait for model requests and tools; other tenants have 1. Repeat the flag, or give one per line in the variable',
     unit: 'TENANT=WEIGHT',
     ofFound: 'any',
     schema: {

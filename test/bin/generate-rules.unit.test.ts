@@ -1,13 +1,12 @@
 // The files generated from the records of rules and thresholds are up to date in the tree.
 
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from '@jest/globals'
 import { ruleFiles } from '../../bin/generate-rules.ts'
 import { providers } from '../../services/llm-gateway/performer/providers/providers.ts'
 import { rules } from '../../services/loop-detector/rules.ts'
 
 describe('the files that rules generate', () => {
-  const files = ruleFiles(fileURLToPath(new URL('../..', import.meta.url)))
+  const files = ruleFiles()
 
   for (const { path, text, generated } of files)
     it(`${path} equals its records (if not, run \`make schemas\`)`, () => {

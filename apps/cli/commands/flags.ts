@@ -48,10 +48,13 @@ export function withSettings(command: Command, keys: SettingKey[]): Command {
     ),
   )
   for (const key of keys) {
-    const { variable, description, unit, schema } = settingTable[key]
+    const { variable, description, unit, schema, defaultOf } = settingTable[key]
     const range = schema.enum ? `: ${schema.enum.join(', ')}` : ''
     const flag = `--${flagOf(key)} <${unit ?? 'value'}>`
-    const text = `${description}${range} (${variable}; default ${typeof schema.default === 'object' || schema.default === '' ? 'none' : schema.default})`
+    const byDefault =
+      typeof schema.default === 'object' || schema.default === '' ? 'none' : schema.default
+    const onBuses = Object.entries(defaultOf ?? {}).map(([bus, value]) => `, ${value} on ${bus}`)
+    const text = `${description}${range} (${variable}; default ${byDefault}${onBuses.join('')})`
     const option = add(flag, text)
     command.addOption(schema.type === 'properties' ? option.argParser(listed) : option)
   }

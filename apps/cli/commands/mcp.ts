@@ -6,13 +6,17 @@ import { listed, ownStages, withSettings } from './flags.ts'
 
 export function addMcp(program: Command): void {
   const mcp = withSettings(program.command('mcp').enablePositionalOptions(), ownStages)
-    .argument('[command...]', 'the server and its arguments, behind --')
+    .argument('[command...]', 'the server and its arguments, after --')
     .option('--servers <file>', 'several servers: a file with mcpServers, as hosts write it')
     .option(
       '--agent <name>',
       'the guest: its name, with settings in NAME.yaml of the folder WEIR_AGENTS if there are any',
     )
-    .option('--env <name>', 'a variable that the server sees beside PATH; repeat for more', listed)
+    .option(
+      '--env <name>',
+      'a variable that the server sees in addition to PATH; repeat for more',
+      listed,
+    )
     .option(
       '--start-ms <milliseconds>',
       'the time that the server has to start and to connect; default: 60000',

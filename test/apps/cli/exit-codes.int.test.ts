@@ -164,7 +164,7 @@ it('--help of weir and of each command lists the exit codes', async () => {
     for await (const piece of child.stdout.setEncoding('utf8')) text += piece
     return text
   }
-  expect(await said()).toContain('Exit codes: 0 done, or the answer is yes.')
+  expect(await said()).toContain('Exit codes:\n0 done, or the answer is yes.')
   expect(await said('inspect')).toContain(
     'Exit codes: 0 done; 1 no such conversation, or failed; 2 unusable flags,',
   )

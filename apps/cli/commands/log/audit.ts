@@ -16,7 +16,7 @@ export function addAudit(program: Command): void {
     .option('--tenant <name>', 'only of this tenant')
     .option(
       '--verify',
-      'check the chains instead: name changed, missing and moved records. Exit codes: 0 none, 1 some, 3 none and no proof',
+      'check the chains instead: name changed, missing and moved records. Exit codes: 0 no fault, 1 a fault, 3 no fault and no proof',
     )
     .option('--expect <head>', 'with --verify: the head that an earlier check printed', once)
     .addOption(unredactedOption())

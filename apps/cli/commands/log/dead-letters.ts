@@ -18,7 +18,7 @@ export function addDeadLetters(program: Command): void {
     withSettings(deadLetters.command('list', { isDefault: true }), [...whichBus, 'topicPrefix']),
   )
     .description(
-      'List the dead letters: place, stage, reason, and the source of the record. Works beside a running Weir.',
+      'List the dead letters: place, stage, reason, and the source of the record. Works while Weir runs.',
     )
     .option(
       '--json',

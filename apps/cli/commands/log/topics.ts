@@ -15,7 +15,7 @@ export function addTopics(program: Command): void {
 
   withSettings(topics.command('plan'), [...topicSettings, ...keeping])
     .description(
-      "Print the topics, their required properties with reasons, and the commands of Kafka's own tool that create them. Needs no broker.",
+      "Print the topics, their properties with reasons, and the lines for Kafka's tool. Needs no broker.",
     )
     .option('--guard <name>', 'also the topic of this guard; repeat for more', listed)
     .addOption(
@@ -33,9 +33,7 @@ export function addTopics(program: Command): void {
     )
 
   withSettings(topics.command('acls'), topicSettings)
-    .description(
-      'Print the least rights of each principal on Kafka: every stage, guard, clients (edge), approvers and operators. Changes nothing.',
-    )
+    .description('Print the least rights of each principal on Kafka. Changes nothing.')
     .option('--guard <name>', 'also this guard; repeat for more', listed)
     .option('--registered', 'also the guards that are registered in the log; needs a broker')
     .option(

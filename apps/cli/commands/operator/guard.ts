@@ -28,7 +28,7 @@ function addRun(guard: Command): void {
     'healthPort',
   ])
     .description(
-      'Register a guard and run it beside the stages until SIGTERM or SIGINT. On Kafka, start it again for another instance. Serves health and metrics on its own port.',
+      'Register a guard and run the guard until SIGTERM or SIGINT, with health and metrics. On Kafka, each further start is another instance.',
     )
     .argument(
       '<guard>',

@@ -9,7 +9,7 @@ export function addKeys(program: Command): void {
   keys
     .command('create')
     .description(
-      'Write a key file for each stage, for clients (edge), approvers, operators and guards, and the root key. The same call again writes the same keys.',
+      'Write a key file for each principal on Kafka, and the root key. The same call again writes the same keys.',
     )
     .argument('<folder>', 'the folder of the files; they are readable by you only')
     .option('--guard <name>', 'also the keys of this guard; name all guards each time', listed)
@@ -36,7 +36,7 @@ export function addKeys(program: Command): void {
 
   withSettings(keys.command('renew'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
     .description(
-      'Encrypt the keys of conversations with the newest keys of their tenants, and delete the keys of conversations that the log no longer has.',
+      'Encrypt the keys of conversations with the newest keys of the tenants, and delete keys of deleted conversations.',
     )
     .option('--json', 'print one JSON object; see Renewed in shared/bus/encryption/key-renewal.ts')
     .action(async (options) => {

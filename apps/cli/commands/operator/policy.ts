@@ -15,7 +15,7 @@ export function addPolicy(program: Command): void {
   const policy = program.command('policy')
 
   const set = changing(policy.command('set'))
-    .description('Set values and keep the others. Works beside a running Weir, without a restart.')
+    .description('Set values and keep the others. Works while Weir runs, without a restart.')
     .argument('<agent>', "the agent's name, or '*' for all")
     .argument(
       '[changes...]',

@@ -1,9 +1,13 @@
 // The options of a model in the requests of each provider, and the values that its API has.
 
+import { readFileSync } from 'node:fs'
 import { expect, it } from '@jest/globals'
 import { agentsOfProgram } from '../../../../../client/agents/agents-in-files.ts'
 import { anthropic, type DefinedModel, openai, openaiChat } from '../../../../../client/weir.ts'
-import { connect } from '../../../../../services/llm-gateway/performer/providers/providers.ts'
+import {
+  connect,
+  providers,
+} from '../../../../../services/llm-gateway/performer/providers/providers.ts'
 import { secretsOf } from '../../../../../shared/agents/secrets.ts'
 import { userSays } from '../../samples.ts'
 
@@ -70,6 +74,18 @@ it('keep credentials in headers out of results', () => {
   const token = 'token-0123456789'
   const model = anthropic('m', { headers: { authorization: `Bearer ${token}` } })
   expect(secretsOf(agents(model))).toContain(token)
+})
+
+it('have in an agent file each tier and each effort of each provider', () => {
+  const file = new URL('../../../../../shared/agents/file/agent.schema.json', import.meta.url)
+  const { model } = JSON.parse(readFileSync(file, 'utf8')).properties
+  for (const { accepts } of providers) {
+    expect(model.properties.serviceTier.enum).toEqual(
+      expect.arrayContaining([...accepts.serviceTier]),
+    )
+    const efforts = model.properties.reasoningEffort.enum
+    expect(efforts).toEqual(expect.arrayContaining([...accepts.reasoningEffort]))
+  }
 })
 
 /** Never called. */

@@ -1,0 +1,73 @@
+// The tables of commands and of their exit codes, from the program itself.
+
+import type { Command } from 'commander'
+import { commandGroups } from '../../apps/cli/command-list.ts'
+import { examplesOf } from '../../apps/cli/examples.ts'
+import { createProgram } from '../../apps/cli/program.ts'
+import { exitCodes } from '../../apps/terminal/exit-codes.ts'
+import { code, type Tables } from './table.ts'
+
+export async function commandTables(): Promise<Tables> {
+  const program = await createProgram('all')
+  const columns = ['command', 'job', 'example']
+  const tables = commandGroups().map(({ heading, items }) => {
+    const named = items.flatMap(
+      ([name]) => program.commands.find((command) => command.name() === name) ?? [],
+    )
+    const rows = named.flatMap((command) => runnable(command, 'weir')).map(rowOf)
+    return [heading.replace(/:$/, ''), { columns, rows }] as const
+  })
+  return Object.fromEntries(tables)
+}
+
+export async function exitCodeTables(): Promise<Tables> {
+  const program = await createProgram('all')
+  const ofAll = exitCodes.map(({ code: number, meaning }) => [`${number}`, meaning])
+  const ofCommands = program.commands
+    .flatMap((command) => runnable(command, 'weir'))
+    .flatMap(({ command, path }) => {
+      const [, codes = ''] = /Exit codes?: (.*)/.exec(helpOf(command)) ?? []
+      const own = codes.replace(/(; 2 failed, also bad usage)?\.$/, '')
+      return own === '' || own.includes('; 2 ') ? [] : [[code(path), own]]
+    })
+  return {
+    'All commands': { columns: ['code', 'meaning'], rows: ofAll },
+    'Commands with further codes': { columns: ['command', 'codes'], rows: ofCommands },
+  }
+}
+
+type Named = { command: Command; path: string }
+
+/** A command that a person can run: without commands below it, or with flags next to them. */
+function runnable(command: Command, parent: string): Named[] {
+  const path = `${parent} ${command.name()}`
+  const below = command.commands.flatMap((one) => runnable(one, path))
+  return below.length === 0 || command.options.length > 0 ? [{ command, path }, ...below] : below
+}
+
+function rowOf({ command, path }: Named): string[] {
+  const words = command.registeredArguments.map((argument) => {
+    const name = `${argument.name()}${argument.variadic ? '...' : ''}`
+    return argument.required ? `<${name}>` : `[${name}]`
+  })
+  return [
+    code([path, ...words].join(' ')),
+    command
+      .description()
+      .replace(/ Exit codes?: .*$/, '')
+      .replace(/\.$/, ''),
+    examplesOf(path).slice(0, 1).map(code).join(''),
+  ]
+}
+
+function helpOf(command: Command): string {
+  let text = ''
+  command.configureOutput({
+    getOutHelpWidth: () => 10_000,
+    writeOut: (part) => {
+      text += part
+    },
+  })
+  command.outputHelp()
+  return text
+}
