@@ -158,8 +158,7 @@ const table: Record<SettingKey, Omit<Setting, 'variable' | 'secret'> & { secret?
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{0,100}$', default: 'weir.' },
   },
   partitions: {
-    description:
-      'partitions of every topic; fixed once the topics exist',
+    description: 'partitions of every topic; fixed once the topics exist',
     unit: 'partitions',
     ofFound: 'any',
     schema: { type: 'integer', minimum: 1, maximum: 500, default: 4 },
@@ -224,7 +223,8 @@ const table: Record<SettingKey, Omit<Setting, 'variable' | 'secret'> & { secret?
     },
   },
   agents: {
-    description: 'an agent file, or a folder with agent files, for the stages llm-gateway and executor',
+    description:
+      'an agent file, or a folder with agent files, for the stages llm-gateway and executor',
     isPath: true,
     schema: { type: 'string', default: '' },
   },
