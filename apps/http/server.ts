@@ -160,8 +160,12 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 }
 
+/** The usual ways to name this machine in `Host`. Others are parsed. */
+const thisMachine = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/
+
 function refuseForeign(headers: IncomingHttpHeaders, origins: ReadonlySet<string>): void {
-  const { host = '' } = headers
+  const { host = '', origin } = headers
+  if (origin === undefined && thisMachine.test(host)) return refuseOrigin(headers, host, origins)
   const asked = URL.parse(`http://${host}`)
   if (asked === null || !isLoopback(asked.hostname.replace(/^\[|\]$/g, '')))
     throw new HttpError(

@@ -357,12 +357,15 @@ async function recorded(
   parts: RecordedParts | undefined,
   secrets: readonly string[],
 ): Promise<(GuestRound | GuestResults)[]> {
-  const { guestMask } = await import('./guest-mask.ts')
-  const masked = messages.map(guestMask(secrets))
+  mask ??= (await import('./guest-mask.ts')).guestMask
+  const masked = messages.map(mask(secrets))
   if (parts !== 'calls') return masked
-  const { recordOfCalls } = await import('./history/unrecorded.ts')
-  return masked.map(recordOfCalls)
+  unrecorded ??= (await import('./history/unrecorded.ts')).recordOfCalls
+  return masked.map(unrecorded)
 }
+
+let mask: typeof import('./guest-mask.ts').guestMask | undefined
+let unrecorded: typeof import('./history/unrecorded.ts').recordOfCalls | undefined
 
 function hasRoom(sent: readonly { size: number }[], size: number, part: number): boolean {
   const total = sent.reduce((sum, one) => sum + one.size, size)

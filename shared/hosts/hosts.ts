@@ -29,10 +29,17 @@ export function isHostText(name: string | undefined, text: string): boolean {
 
 /** The host that sends a request with these headers. Undefined: none with a profile. */
 export function hostOfRequest(headers: IncomingHttpHeaders): HostProfile | undefined {
+  const known = byHeaders.get(headers)
+  if (known !== undefined) return known.host
   const userAgent = headers['user-agent'] ?? ''
-  return hostProfiles.find(
+  const host = hostProfiles.find(
     ({ requests }) =>
       requests.headers.some((name) => headers[name] !== undefined) ||
       requests.userAgent?.test(userAgent) === true,
   )
+  byHeaders.set(headers, { host })
+  return host
 }
+
+/** A front asks several times for the host of a request. */
+const byHeaders = new WeakMap<IncomingHttpHeaders, { host: HostProfile | undefined }>()

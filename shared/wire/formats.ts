@@ -47,10 +47,18 @@ export const apiFormats: readonly ApiFormat[] = historyFormats.filter(isOfModel)
 /** With the parts that its `model` loads. */
 export async function wholeFormat<Api extends { model(): Promise<object> }>(
   api: Api,
-): Promise<Api & Awaited<ReturnType<Api['model']>>> {
-  const parts = await api.model()
-  return { ...api, ...(parts as Awaited<ReturnType<Api['model']>>) }
+): Promise<WholeFormat<Api>> {
+  const loaded = wholeFormats.get(api) as WholeFormat<Api> | undefined
+  if (loaded !== undefined) return loaded
+  const whole = { ...api, ...(await api.model()) } as WholeFormat<Api>
+  wholeFormats.set(api, whole)
+  return whole
 }
+
+type WholeFormat<Api extends { model(): Promise<object> }> = Api & Awaited<ReturnType<Api['model']>>
+
+/** A second import of a loaded module costs more than to read a small answer. */
+const wholeFormats = new WeakMap<object, object>()
 
 function hasTranscript(format: WireFormat): format is HistoryFormat {
   return format.transcript !== undefined

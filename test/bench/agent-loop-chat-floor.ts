@@ -1,10 +1,9 @@
 // The agent loop without Weir over Chat Completions, like agent-loop-floor.ts: the SDK's own
-// streaming, and nothing is stored or checked. `call`: the tool, by default a POST.
+// streaming, and nothing is stored or checked. `call`: the tool.
 
 import OpenAI from 'openai'
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions'
-import { maxOutputTokens, question, system, tool } from './agent-loop-conversation.ts'
-import { runTool } from './agent-loop-tool.ts'
+import { clientKey, maxOutputTokens, question, system, tool } from './agent-loop-conversation.ts'
 import type { Loop } from './measured-loop.ts'
 
 type Call = { id: string; type: 'function'; function: { name: string; arguments: string } }
@@ -12,9 +11,9 @@ type Call = { id: string; type: 'function'; function: { name: string; arguments:
 export function openChatFloor(
   url: string,
   fetch: typeof globalThis.fetch,
-  call: (input: string) => Promise<string> = (input) => runTool(fetch, url, input),
+  call: (input: string) => Promise<string>,
 ): Loop {
-  const client = new OpenAI({ apiKey: 'none', baseURL: url, maxRetries: 0, fetch })
+  const client = new OpenAI({ apiKey: clientKey, baseURL: url, maxRetries: 0, fetch })
   const { name, description, schema } = tool
   const tools = [{ type: 'function' as const, function: { name, description, parameters: schema } }]
 

@@ -10,6 +10,8 @@ export const answerTokens = 40
 
 export const system = 'You look after a warehouse. Answer in one sentence.'
 export const question = 'How many of the article are left in the four halls?'
+/** As long as a provider's key: a proxy keeps it out of its records. */
+export const clientKey = 'sk-bench-6Jq0v4ZtYxkP2mWc8RrLd1Uh'
 export const maxOutputTokens = 1_000
 
 export const tool = {

@@ -5,12 +5,16 @@
 
 import Anthropic from '@anthropic-ai/sdk'
 import type { ContentBlock, MessageParam } from '@anthropic-ai/sdk/resources/messages'
-import { maxOutputTokens, question, system, tool } from './agent-loop-conversation.ts'
+import { clientKey, maxOutputTokens, question, system, tool } from './agent-loop-conversation.ts'
 import { runTool } from './agent-loop-tool.ts'
 import type { Loop } from './measured-loop.ts'
 
-export function openFloor(url: string, fetch: typeof globalThis.fetch = globalThis.fetch): Loop {
-  const client = new Anthropic({ apiKey: 'none', baseURL: url, maxRetries: 0, fetch })
+export function openFloor(
+  url: string,
+  fetch: typeof globalThis.fetch = globalThis.fetch,
+  call: (input: string) => Promise<string> = (input) => runTool(fetch, url, input),
+): Loop {
+  const client = new Anthropic({ apiKey: clientKey, baseURL: url, maxRetries: 0, fetch })
   const tools = [
     {
       name: tool.name,
@@ -59,7 +63,7 @@ export function openFloor(url: string, fetch: typeof globalThis.fetch = globalTh
         const results = calls.map(async ({ id, input }) => ({
           type: 'tool_result' as const,
           tool_use_id: id,
-          content: await runTool(fetch, url, JSON.stringify(input)),
+          content: await call(JSON.stringify(input)),
         }))
         messages.push({ role: 'user', content: await Promise.all(results) })
       }

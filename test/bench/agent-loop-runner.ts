@@ -10,7 +10,8 @@ import type { Operation } from './operations-weir.ts'
 
 /**
  * `conversations`: the measured ones, after `warmUp` more. `resume`: starts none, and waits for
- * those of a killed process.
+ * those of a killed process. `modelUrl`: of the model, such as a proxy's. Default: `url`, which also has
+ * the tool.
  */
 export type RunnerOptions = {
   provider?: BenchProvider
@@ -20,7 +21,7 @@ export type RunnerOptions = {
   warmUp: number
   resume?: boolean
 } & (
-  | { kind: 'floor'; leanHttp?: boolean; inProcess?: boolean }
+  | { kind: 'floor'; leanHttp?: boolean; inProcess?: boolean; modelUrl?: string }
   | { kind: 'weir'; file: string; synchronous: Synchronous }
   | { kind: 'ai-sdk' | 'agents-sdk' }
   | { kind: 'weir-library'; dataFolder: string; operation?: Operation }
@@ -81,15 +82,19 @@ async function openFloor({
   url,
   leanHttp,
   inProcess,
+  modelUrl = url,
 }: RunnerOptions & { kind: 'floor' }): Promise<Loop> {
   const fetch = leanHttp
     ? (await import('../../services/llm-gateway/performer/wire/http-fetch.ts')).httpFetch
     : globalThis.fetch
-  if (provider === 'anthropic') return (await import('./agent-loop-floor.ts')).openFloor(url, fetch)
+  const { runTool } = await import('./agent-loop-tool.ts')
+  const call = (input: string) => runTool(fetch, url, input)
+  if (provider === 'anthropic')
+    return (await import('./agent-loop-floor.ts')).openFloor(modelUrl, fetch, call)
   const { openChatFloor } = await import('./agent-loop-chat-floor.ts')
-  if (!inProcess) return openChatFloor(url, fetch)
+  if (!inProcess) return openChatFloor(modelUrl, fetch, call)
   const { countArticles } = await import('./library-tool.ts')
-  return openChatFloor(url, fetch, async (input) => countArticles(JSON.parse(input)))
+  return openChatFloor(modelUrl, fetch, async (input) => countArticles(JSON.parse(input)))
 }
 
 async function openWeir(options: RunnerOptions & { kind: 'weir' }): Promise<Loop> {

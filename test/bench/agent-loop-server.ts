@@ -4,6 +4,7 @@
 // chooses the answer by the number of assistant messages in the request. Options: a JSON object on
 // the command line. Prints its URL.
 
+import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -31,6 +32,9 @@ export type ServerOptions = {
 export type Starts = { starts: number; twice: number }
 
 const firstText = 'There'
+/** Each answer has another id, as those of a model have. */
+const callId = 'call_of_this_answer'
+const randomId = () => `call_${randomUUID()}`
 const sseEnd = 'data: [DONE]\n\n'
 const {
   provider = 'anthropic',
@@ -70,7 +74,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   for (const event of answers[Math.min(rounds, callRounds)] ?? []) {
     if (pauseMs > 0 && rounds >= callRounds) await sleep(pauseMs)
-    response.write(pauseMs > 0 ? event.replace(firstText, String(process.hrtime.bigint())) : event)
+    const text = event.replace(callId, randomId)
+    response.write(pauseMs > 0 ? text.replace(firstText, String(process.hrtime.bigint())) : text)
   }
   response.end()
 }
@@ -105,7 +110,7 @@ function textPieces(): string[] {
 }
 
 function callEvents(round: number): object[] {
-  const input = { type: 'tool_use', id: `toolu_${round}`, name: tool.name, input: {} }
+  const input = { type: 'tool_use', id: callId, name: tool.name, input: {} }
   return message(
     input,
     argumentPieces(round).map((partial_json) => ({ type: 'input_json_delta', partial_json })),
@@ -122,7 +127,7 @@ function textEvents(): object[] {
 }
 
 function callChunks(round: number): object[] {
-  const call = { index: 0, id: `call_${round}`, type: 'function' }
+  const call = { index: 0, id: callId, type: 'function' }
   const begin = { ...call, function: { name: tool.name, arguments: '' } }
   return chunks(
     [

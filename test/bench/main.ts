@@ -23,6 +23,7 @@ import { benchMcp } from './mcp.ts'
 import { benchOperations } from './operations.ts'
 import { benchPipeline } from './pipeline.ts'
 import { benchProxy } from './proxy.ts'
+import { benchProxyLoop } from './proxy-loop.ts'
 import { benchReplay } from './replay.ts'
 import { benchReport } from './report.ts'
 import type { Row } from './row.ts'
@@ -50,6 +51,7 @@ const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['limits', benchLimits],
   ['guest', benchGuest],
   ['proxy', benchProxy],
+  ['proxy loop', benchProxyLoop],
   ['edge', benchEdge],
   ['console', benchConsole],
   ['search', benchSearch],

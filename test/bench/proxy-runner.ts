@@ -1,19 +1,22 @@
-// The process between client and model server in the proxy's bench: Weir's proxy, or a plain pipe, the
-// least that a proxy can do. Options: a JSON object on the command line. Prints its URL.
+// The process between client and model server in the proxy's benches: the server of `weir proxy`, or a
+// plain pipe, the least that a proxy can do. Options: a JSON object on the command line. Prints its
+// URL.
 
 import http, { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { pino } from 'pino'
-import { hostSessions } from '../../apps/http/fronts/hooks/host-sessions.ts'
-import { createProxy } from '../../apps/http/fronts/proxy/proxy.ts'
-import { upstreamAt } from '../../apps/http/fronts/proxy/upstream.ts'
-import { startHttpServer } from '../../apps/http/server.ts'
-import { systemClock } from '../../shared/lib/clock.ts'
-import { scriptedGuard } from '../apps/http/scripted-guard.ts'
+import { startFrontServer } from '../../apps/http/front-server.ts'
+import { openFronts } from '../../client/guard/log/fronts.ts'
+import { createLog } from '../../shared/lib/log/log.ts'
+import { readSettings } from '../../shared/settings/settings.ts'
 
-export type ProxyRunnerOptions = { kind: 'pipe' | 'weir' | 'veto'; upstream: string }
+/** `dataFolder`: the proxy's log. Undefined: it is in memory. */
+export type ProxyRunnerOptions = {
+  kind: 'pipe' | 'weir' | 'veto'
+  upstream: string
+  dataFolder?: string
+}
 
-const { kind, upstream } = JSON.parse(process.argv[2] ?? '') as ProxyRunnerOptions
+const { kind, upstream, dataFolder } = JSON.parse(process.argv[2] ?? '') as ProxyRunnerOptions
 process.stdout.write(`${kind === 'pipe' ? await pipe() : await weir()}\n`)
 process.stdin.on('end', () => process.exit()).resume()
 
@@ -32,17 +35,17 @@ async function pipe(): Promise<string> {
 }
 
 async function weir(): Promise<string> {
-  const log = pino({ level: 'silent' })
-  const guard = scriptedGuard()
-  guard.asked.push = () => 0 // keeps nothing
-  const proxy = createProxy({
-    upstream: upstreamAt(upstream),
-    conversationOf: async (_, { conversation }) => guard.conversation(conversation),
-    sessions: hostSessions(systemClock),
+  const log = createLog({ level: 'error', secrets: [] })
+  const settings = readSettings(dataFolder === undefined ? {} : { dataFolder }, {})
+  const place = { kind: dataFolder === undefined ? 'memory' : 'folder', settings } as const
+  const { url } = await startFrontServer({
+    fronts: await openFronts(place, { secrets: [], log }),
+    host: '127.0.0.1',
+    port: 0,
     agent: 'main',
+    upstream,
     veto: kind === 'veto' ? { coversSubscriptions: true } : undefined,
-    fallback: '',
     log,
   })
-  return (await startHttpServer({ host: '127.0.0.1', port: 0, log, routes: [proxy.routes] })).url
+  return url
 }

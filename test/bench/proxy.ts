@@ -1,28 +1,28 @@
-// The proxy against a plain pipe in the same run: CPU time per streamed byte, the time to the first
-// byte, and the memory of many open streams. Client, model server and proxy are separate processes.
-// Not measured: TLS, a network, the judgement itself (see the guest's bench).
+// The proxy against a plain pipe in the same run: CPU time for each streamed byte and for each short
+// answer. Also the time to the first byte, and the memory of many open streams. Client, model server and
+// proxy are separate processes. The proxy is that of `weir proxy` without a data folder, with its real
+// stages. Each stream begins a new conversation. Not measured: TLS, a network, a log, a client that
+// continues a conversation (proxy-loop.ts).
 
-import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
-import { createInterface } from 'node:readline'
 import { startMeter } from './kafka-cpu.ts'
-import type { ProxyRunnerOptions } from './proxy-runner.ts'
-import type { ProxyServerOptions } from './proxy-server.ts'
+import { startChild } from './proxy-child.ts'
 import type { Row } from './row.ts'
 
-const rounds = 20
+const historyRounds = 20
 const agent = new http.Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY })
 
 export async function benchProxy(): Promise<Row[]> {
-  return [...(await cpu()), ...(await firstByte()), await memory()]
+  return [...(await cpu()), ...(await shortAnswers()), ...(await firstByte()), await memory()]
 }
 
 async function cpu(): Promise<Row[]> {
-  const server = await start('proxy-server', { events: 1_000, firstMs: 0, pauseMs: 0 })
-  const pipe = await start('proxy-runner', { kind: 'pipe', upstream: server.url })
-  const weir = await start('proxy-runner', { kind: 'weir', upstream: server.url })
-  const veto = await start('proxy-runner', { kind: 'veto', upstream: server.url })
+  const server = await startChild('proxy-server', { events: 1_000, firstMs: 0, pauseMs: 0 })
+  const pipe = await startChild('proxy-runner', { kind: 'pipe', upstream: server.url })
+  const weir = await startChild('proxy-runner', { kind: 'weir', upstream: server.url })
+  const veto = await startChild('proxy-runner', { kind: 'veto', upstream: server.url })
   try {
     const used = { pipe: 0, weir: 0, veto: 0 }
     for (const one of [pipe, weir, veto, pipe, weir, veto]) await streams(one.url, 8, 8) // warm
@@ -54,17 +54,50 @@ async function cpu(): Promise<Row[]> {
       },
     ]
   } finally {
-    for (const { stop } of [server, pipe, weir, veto]) stop()
+    for (const { stop } of [server, pipe, weir, veto]) await stop()
+  }
+}
+
+/** A request without calls in its history, and a text of 40 events: the cost without many bytes. */
+async function shortAnswers(): Promise<Row[]> {
+  const server = await startChild('proxy-server', { events: 40, firstMs: 0, pauseMs: 0 })
+  const pipe = await startChild('proxy-runner', { kind: 'pipe', upstream: server.url })
+  const weir = await startChild('proxy-runner', { kind: 'weir', upstream: server.url })
+  try {
+    const used = { pipe: [] as number[], weir: [] as number[] }
+    for (const one of [pipe, weir]) await streams(one.url, 500, 32, 0) // warm
+    for (let times = 0; times < 5; times += 1)
+      for (const [name, one] of [
+        ['pipe', pipe],
+        ['weir', weir],
+      ] as const) {
+        const read = startMeter([one.pid])
+        await streams(one.url, 1_000, 32, 0)
+        used[name].push(read().cpuSeconds[0] ?? 0)
+      }
+    const [piped, through] = [median(used.pipe), median(used.weir)]
+    return [
+      { name: 'CPU of a plain text request, plain pipe', value: piped, unit: 'ms' },
+      {
+        name: "CPU of a plain text request, Weir's proxy (goal <= 1.25)",
+        value: through,
+        unit: 'ms',
+        baseline: 'plain pipe',
+        ratio: through / piped,
+      },
+    ]
+  } finally {
+    for (const { stop } of [server, pipe, weir]) await stop()
   }
 }
 
 async function firstByte(): Promise<Row[]> {
-  const server = await start('proxy-server', { events: 5, firstMs: 20, pauseMs: 0 })
-  const weir = await start('proxy-runner', { kind: 'weir', upstream: server.url })
+  const server = await startChild('proxy-server', { events: 5, firstMs: 20, pauseMs: 0 })
+  const weir = await startChild('proxy-runner', { kind: 'weir', upstream: server.url })
   try {
-    const request = requestOf(rounds)
     const times = { direct: [] as number[], weir: [] as number[] }
     for (let n = 0; n < 120; n += 1) {
+      const request = requestOf(historyRounds)
       const direct = await stream(server.url, request)
       const through = await stream(weir.url, request)
       if (n < 20) continue // warm
@@ -73,9 +106,9 @@ async function firstByte(): Promise<Row[]> {
     }
     const [direct, through] = [median(times.direct), median(times.weir)]
     return [
-      { name: `first byte, ${rounds} rounds of history, direct`, value: direct, unit: 'ms' },
+      { name: `first byte, ${historyRounds} rounds of history, direct`, value: direct, unit: 'ms' },
       {
-        name: `first byte, ${rounds} rounds of history, Weir's proxy`,
+        name: `first byte, ${historyRounds} rounds of history, Weir's proxy`,
         value: through,
         unit: 'ms',
         baseline: 'direct',
@@ -83,13 +116,13 @@ async function firstByte(): Promise<Row[]> {
       },
     ]
   } finally {
-    for (const { stop } of [server, weir]) stop()
+    for (const { stop } of [server, weir]) await stop()
   }
 }
 
 async function memory(): Promise<Row> {
-  const server = await start('proxy-server', { events: 200, firstMs: 0, pauseMs: 50 })
-  const weir = await start('proxy-runner', { kind: 'weir', upstream: server.url })
+  const server = await startChild('proxy-server', { events: 200, firstMs: 0, pauseMs: 50 })
+  const weir = await startChild('proxy-runner', { kind: 'weir', upstream: server.url })
   try {
     let most = 0
     const watch = setInterval(() => {
@@ -99,38 +132,23 @@ async function memory(): Promise<Row> {
     clearInterval(watch)
     return { name: "memory of Weir's proxy with 500 open streams", value: most, unit: 'MiB' }
   } finally {
-    for (const { stop } of [server, weir]) stop()
+    for (const { stop } of [server, weir]) await stop()
   }
 }
 
-type Child = { url: string; pid: number; stop(): void }
-
-async function start(
-  file: 'proxy-server' | 'proxy-runner',
-  options: ProxyServerOptions | ProxyRunnerOptions,
-): Promise<Child> {
-  const path = new URL(`${file}.ts`, import.meta.url).pathname
-  const child = spawn(process.execPath, [path, JSON.stringify(options)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  for await (const url of createInterface({ input: child.stdout }))
-    return { url, pid: child.pid ?? 0, stop: () => child.kill() }
-  throw new Error(`${file} ended before it listened`)
-}
-
-/** The bytes of `count` streams, `concurrent` at once. */
+/** The bytes of `count` streams, `concurrent` at once. `rounds`: of each history. */
 async function streams(
   url: string,
   count: number,
   concurrent: number,
-  request = requestOf(1),
+  rounds = 1,
 ): Promise<number> {
   let left = count
   let bytes = 0
   const worker = async () => {
     while (left > 0) {
       left -= 1
-      const { bytes: more } = await stream(url, request)
+      const { bytes: more } = await stream(url, requestOf(rounds))
       bytes += more
     }
   }
@@ -158,9 +176,11 @@ function stream(url: string, request: string): Promise<{ bytes: number; firstMs:
   })
 }
 
-/** A history of calls as a coding agent has it: each result has 2 KiB. */
-const requestOf = (rounds: number) =>
-  JSON.stringify({
+/** A history of calls as a coding agent has it: each result has 2 KiB. Its ids are those of one run. */
+function requestOf(rounds: number): string {
+  const run = randomUUID()
+  const idOf = (n: number) => `call_${run}_${n}`
+  return JSON.stringify({
     model: 'm',
     max_tokens: 1_000,
     stream: true,
@@ -170,15 +190,16 @@ const requestOf = (rounds: number) =>
       ...Array.from({ length: rounds }, (_, n) => [
         {
           role: 'assistant',
-          content: [{ type: 'tool_use', id: `call_${n}`, name: 'exec', input: { n } }],
+          content: [{ type: 'tool_use', id: idOf(n), name: 'exec', input: { n } }],
         },
         {
           role: 'user',
-          content: [{ type: 'tool_result', tool_use_id: `call_${n}`, content: 'x'.repeat(2_048) }],
+          content: [{ type: 'tool_result', tool_use_id: idOf(n), content: 'x'.repeat(2_048) }],
         },
       ]).flat(),
     ],
   })
+}
 
 function residentMiB(pid: number): number {
   const [, kiB] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []

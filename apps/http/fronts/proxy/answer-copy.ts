@@ -16,34 +16,34 @@ import { decoded } from './encodings.ts'
 /** Why an answer is no round: a constant text for the log. */
 export type NoRound = { reason: string }
 
-/**
- * Collects the bytes of an answer. Resolves when it is over, with its bytes or the reason why they
- * are not all there.
- */
-export function copyOf(answer: IncomingMessage): Promise<Buffer | NoRound> {
-  const { promise, resolve } = Promise.withResolvers<Buffer | NoRound>()
+/** `whole`: the bytes of an answer that is over, or the reason why they are not all there. */
+export type AnswerCopy = { add(piece: Buffer): void; whole(): Buffer | NoRound }
+
+export function answerCopy(): AnswerCopy {
   // One growing buffer: a stream has thousands of pieces, and each kept one would cost the collector.
-  let copy = Buffer.allocUnsafe(copyBytes)
+  let copy: Buffer | undefined = Buffer.allocUnsafe(copyBytes)
   let bytes = 0
-  const onData = (piece: Buffer): void => {
-    const end = bytes + piece.length
-    if (end > limits.roundPartsBytesMax) {
-      answer.off('data', onData)
-      resolve({ reason: `the answer is larger than ${limits.roundPartsBytesMax} bytes` })
-      return
-    }
-    if (end > copy.length) {
-      const larger = Buffer.allocUnsafe(Math.max(end, 2 * copy.length))
-      copy.copy(larger, 0, 0, bytes)
-      copy = larger
-    }
-    piece.copy(copy, bytes)
-    bytes = end
+  return {
+    add(piece) {
+      if (copy === undefined) return
+      const end = bytes + piece.length
+      if (end > limits.roundPartsBytesMax) {
+        copy = undefined
+        return
+      }
+      if (end > copy.length) {
+        const larger = Buffer.allocUnsafe(Math.max(end, 2 * copy.length))
+        copy.copy(larger, 0, 0, bytes)
+        copy = larger
+      }
+      piece.copy(copy, bytes)
+      bytes = end
+    },
+    whole: () =>
+      copy === undefined
+        ? { reason: `the answer is larger than ${limits.roundPartsBytesMax} bytes` }
+        : copy.subarray(0, bytes),
   }
-  answer.on('data', onData)
-  answer.once('end', () => resolve(copy.subarray(0, bytes)))
-  answer.once('close', () => resolve({ reason: 'the answer was cut' }))
-  return promise
 }
 
 /** Enough for most answers with a call. */

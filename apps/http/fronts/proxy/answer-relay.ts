@@ -2,7 +2,6 @@
 // Reads: answers of the upstream. Owns: the rounds that are read from copies.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { pipeline } from 'node:stream/promises'
 import type { Logger } from 'pino'
 import type { ReadGuestAnswer } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
@@ -17,7 +16,7 @@ import type { ModelFormat } from '../../../../shared/wire/proxied.ts'
 import { heldVerdicts } from '../held-verdicts.ts'
 import type { HostSessions } from '../hooks/host-sessions.ts'
 import { sendAdvised, withoutEncoding } from './advised-request.ts'
-import { copyOf, roundIn } from './answer-copy.ts'
+import { answerCopy, roundIn } from './answer-copy.ts'
 import type { GuestIdentities } from './identity/guest-identity.ts'
 import type { GuestSessions } from './identity/guest-sessions.ts'
 import { proxiedCalls } from './proxied-calls.ts'
@@ -78,11 +77,13 @@ export function createAnswerRelay({
       return
     }
     const isRead = sent !== undefined || reservation.isCounted
-    const copy = isRead && received.statusCode === 200 ? copyOf(received) : undefined
-    const relayed = relay(received, outgoing, [...answerHeaders(received), ...noted(note)])
+    const copy = isRead && received.statusCode === 200 ? answerCopy() : undefined
+    const passed = [...answerHeaders(received), ...noted(note)]
+    const { arrived, relayed } = relay(received, outgoing, passed, copy?.add)
     if (copy !== undefined)
       track(
-        copy.then(async (bytes) => {
+        arrived.then(async (isWhole) => {
+          const bytes = isWhole ? copy.whole() : { reason: 'the answer was cut' }
           const round = Buffer.isBuffer(bytes) ? await roundIn(api, bytes, received.headers) : bytes
           if ('reason' in round)
             return log.info({ agent, reason: round.reason }, 'an answer is no round')
@@ -134,19 +135,71 @@ export function createAnswerRelay({
     const { statusCode: status = 502 } = received
     if (isCovered && status !== 304 && status >= 300 && status < 400) throw redirected(upstream.url)
     const passed = isCovered ? listedHeaders(received, { hasBody: true }) : answerHeaders(received)
-    await relay(received, outgoing, [...passed, ...noted(note)])
+    await relay(received, outgoing, [...passed, ...noted(note)]).relayed
   }
 }
 
-/** Passes an answer on, byte for byte. A break of the connection reaches the client as a break. */
-async function relay(
+/**
+ * `arrived`: whether the whole answer has arrived, once it is over. `relayed`: once the client has it;
+ * rejects if a connection broke.
+ */
+type Relayed = { arrived: Promise<boolean>; relayed: Promise<void> }
+
+/**
+ * Passes an answer on, byte for byte. A break of the connection reaches the client as a break. Pieces
+ * that arrive in one turn of the event loop are one write, together with the head. Not `pipeline`, which
+ * writes each of them.
+ */
+function relay(
   received: IncomingMessage,
   outgoing: ServerResponse,
   headers: string[],
-): Promise<void> {
+  onPiece: (piece: Buffer) => void = () => {},
+): Relayed {
+  const arrived = Promise.withResolvers<boolean>()
+  const relayed = Promise.withResolvers<void>()
   outgoing.writeHead(received.statusCode ?? 502, headers)
-  outgoing.flushHeaders()
-  await pipeline(received, outgoing)
+  const head = setImmediate(() => outgoing.flushHeaders())
+
+  function pass(): void {
+    while (!outgoing.destroyed && !outgoing.writableNeedDrain) {
+      const piece: Buffer | null = received.read()
+      if (piece === null) return
+      clearImmediate(head)
+      onPiece(piece)
+      // The end of the answer goes out with its last piece.
+      if (received.complete && received.readableLength === 0) outgoing.end(piece)
+      else outgoing.write(piece)
+    }
+  }
+
+  function fail(error: Error): void {
+    clearImmediate(head)
+    arrived.resolve(false)
+    relayed.reject(error)
+    received.destroy()
+    outgoing.destroy()
+  }
+
+  received
+    .on('readable', pass)
+    .once('end', () => {
+      arrived.resolve(true)
+      clearImmediate(head)
+      if (!outgoing.writableEnded) outgoing.end()
+    })
+    .once('error', fail)
+    .once('close', () => {
+      if (!received.readableEnded) fail(new Error('the answer was cut'))
+    })
+  outgoing
+    .on('drain', pass)
+    .once('finish', () => relayed.resolve())
+    .once('error', fail)
+    .once('close', () => {
+      if (!outgoing.writableFinished) fail(new Error('the client has left'))
+    })
+  return { arrived: arrived.promise, relayed: relayed.promise }
 }
 
 function relayWhole(

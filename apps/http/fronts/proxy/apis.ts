@@ -18,9 +18,9 @@ export type Judgeable =
 
 /** `path`: with the query. */
 export function apiAt(method: string, path: string): Judgeable {
-  const api = proxiedFormats.find(({ request }) => routeAt(request, path) !== undefined)
-  if (method === 'POST' && api !== undefined) return { kind: 'api', api }
   const plain = plainPath(path)
+  const api = proxiedFormats.find(({ request }) => routeIn(request, plain, path) !== undefined)
+  if (method === 'POST' && api !== undefined) return { kind: 'api', api }
   const isOfApi = (place: string) => ends.some((end) => `${place}/`.includes(`${end}/`))
   const isClear = !/[#?%]/.test(plain) && !ends.some((end) => plain.endsWith(end))
   const hasNone = withoutCalls.some((pattern) => {
@@ -42,12 +42,16 @@ export function missingQuery(path: string): string | undefined {
 }
 
 /** The route of a request to an API. Undefined: it is to another path. */
-export function routeAt({ routes }: RequestFormat, path: string): Route | undefined {
-  const plain = plainPath(path)
-  const query = new URLSearchParams(path.split('?')[1])
+export function routeAt(request: RequestFormat, path: string): Route | undefined {
+  return routeIn(request, plainPath(path), path)
+}
+
+/** `plain`: the plain path of `path`. */
+function routeIn({ routes }: RequestFormat, plain: string, path: string): Route | undefined {
+  const query = () => new URLSearchParams(path.split('?')[1])
   return routes.find(
     ({ end, inside = '', query: [name, value] = ['', ''] }) =>
-      plain.endsWith(end) && plain.includes(inside) && (name === '' || query.get(name) === value),
+      plain.endsWith(end) && plain.includes(inside) && (name === '' || query().get(name) === value),
   )
 }
 
@@ -89,6 +93,7 @@ export function segmentsOf(pathname: string): string[] {
 
 /** Decodes until nothing changes, in linear time. A wrong escape stays as it is. */
 function fullyDecoded(pathname: string): string {
+  if (!pathname.includes('%')) return pathname
   const characters: string[] = []
   for (const character of pathname) {
     characters.push(character)

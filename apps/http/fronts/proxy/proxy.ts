@@ -95,10 +95,14 @@ export function createProxy({
     if (isOfWeir(path)) throw new HttpError(404, 'http.path', 'unknown path')
     if (asksForWebSocket(incoming)) throw upgradeRefused()
     const gone = new AbortController()
-    outgoing.once('close', () => gone.abort())
+    const isCovered = veto?.covers(incoming.headers) ?? false
+    const isRelayed = answers.kind === 'api' && !isCovered
+    outgoing.once('close', () => {
+      // Nothing is left to stop once a relayed answer is out, and an abort is not cheap.
+      if (!isRelayed || !outgoing.writableFinished) gone.abort()
+    })
     if (answers.kind !== 'api') {
       const { method = 'GET' } = incoming
-      const isCovered = veto?.covers(incoming.headers) ?? false
       if (isCovered && answers.kind !== 'no-calls') {
         const kind = unjudgedKindOf(method, path)
         unjudged.refuse(name, kind)

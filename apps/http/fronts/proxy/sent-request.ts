@@ -65,11 +65,6 @@ export function historyOf({ request }: ModelFormat, body: Json): Json[] {
   return listIn(typeof history === 'string' ? [request.userMessage?.(history)] : history)
 }
 
-/** The calls of these messages, in order. */
-export function callsIn({ request }: ModelFormat, messages: readonly Json[]): CallWords[] {
-  return messages.flatMap(request.calls)
-}
-
 export function guestRequest(
   api: ModelFormat,
   headers: IncomingHttpHeaders,
@@ -86,10 +81,24 @@ export function guestFormat(api: ModelFormat): GuestFormat {
   return api.like === undefined ? api.name : api.like.format
 }
 
+/** The calls of the first of these messages that has any. */
+export function firstCallsIn(
+  { request }: ModelFormat,
+  messages: readonly Json[],
+): CallWords[] | undefined {
+  for (const message of messages) {
+    const calls = request.calls(message)
+    if (calls.length > 0) return calls
+  }
+  return undefined
+}
+
 /** Whether an answer may call a tool of the client. Titles and summaries may not. */
 export function mayCall(api: ModelFormat, sent: SentRequest | undefined): boolean {
   if (sent === undefined || api.request.elsewhere(sent.body) !== undefined) return true
-  return api.request.hasTools(sent.body) || callsIn(api, historyOf(api, sent.body)).length > 0
+  return (
+    api.request.hasTools(sent.body) || firstCallsIn(api, historyOf(api, sent.body)) !== undefined
+  )
 }
 
 /** An answer with this text of Weir. */

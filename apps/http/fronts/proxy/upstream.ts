@@ -12,6 +12,7 @@
 
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
+import { urlToHttpOptions } from 'node:url'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { withoutConnection } from '../../../../shared/lib/connection-headers.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
@@ -48,6 +49,7 @@ export function upstreamAt(address: string, sign?: RequestSigner): Upstream {
   if (base.username !== '' || base.password !== '')
     throw invalid(base.host, 'must not contain a name or password: clients send their own key')
   const { request } = base.protocol === 'https:' ? https : http
+  const { protocol, hostname, port } = urlToHttpOptions(base)
 
   async function headersFor(
     url: URL,
@@ -62,7 +64,13 @@ export function upstreamAt(address: string, sign?: RequestSigner): Upstream {
 
   function once(url: URL, list: readonly string[], { method, body, signal }: UpstreamRequest) {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-    const sent = request(url, { method, headers: list, signal }, resolve)
+    signal.throwIfAborted()
+    const path = `${url.pathname}${url.search}`
+    const sent = request({ protocol, hostname, port, path, method, headers: list }, resolve)
+    // Not the option `signal`, which watches the request with a dozen listeners.
+    const abort = () => sent.destroy(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    sent.once('close', () => signal.removeEventListener('abort', abort))
     sent.once('error', reject)
     sent.once('upgrade', (_, socket) => {
       socket.destroy()

@@ -8,7 +8,7 @@
 // Requests under a client's own name that add texts and show no calls are one turn:
 // the texts are results, and no new messages of the user.
 
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { GuestPlaceOptions } from '../../../../../client/guard/guest-conversation.ts'
 import { withoutReminders } from '../../../../../client/guard/history/reminders.ts'
@@ -22,7 +22,7 @@ import {
 import { newest } from '../../../../../shared/lib/newest.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
 import type { ModelFormat } from '../../../../../shared/wire/proxied.ts'
-import { historyOf } from '../sent-request.ts'
+import { firstCallsIn, historyOf } from '../sent-request.ts'
 import type { ClientRequest, GuestSessions } from './guest-sessions.ts'
 
 /**
@@ -57,10 +57,19 @@ export function guestIdentities(sessions: GuestSessions): GuestIdentities {
   /** The names that any client has. */
   const names = newest<true>(limits.frontConversationsMax)
 
+  /** By the headers of a request. */
+  const secrets = new WeakMap<IncomingHttpHeaders, readonly string[]>()
+
+  function secretsIn(request: ClientRequest): readonly string[] {
+    const found = secrets.get(request.headers) ?? secretsOfRequest(request)
+    secrets.set(request.headers, found)
+    return found
+  }
+
   function nameOf(request: ClientRequest, history: readonly Json[]): string | undefined {
     const { api } = request
     const first = firstText(api, history)
-    const calls = history.map(api.request.calls).find((words) => words.length > 0)
+    const calls = firstCallsIn(api, history)
     if (calls !== undefined) return digest(JSON.stringify([first, calls]), 32)
     const text = history.find(api.request.isOfModel)
     if (text === undefined) return undefined
@@ -120,11 +129,11 @@ export function guestIdentities(sessions: GuestSessions): GuestIdentities {
   return {
     ofRequest(request) {
       const named = namedByHeaders(request) ?? namedByHistory(request)
-      return named && { ...named, secrets: () => secretsOfRequest(request) }
+      return named && { ...named, secrets: () => secretsIn(request) }
     },
     ofAnswer(request, answer) {
       const named = namedByHeaders(request) ?? namedByAnswer(request, answer)
-      return { ...named, secrets: () => secretsOfRequest(request) }
+      return { ...named, secrets: () => secretsIn(request) }
     },
     goesOn(request, answer, { conversation }) {
       const { api, body } = request
@@ -178,5 +187,5 @@ function wordsOf(text: string): string {
 }
 
 function digest(text: string, digits = 12): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, digits)
+  return hash('sha256', text).slice(0, digits)
 }

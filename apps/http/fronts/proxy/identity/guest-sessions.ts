@@ -7,7 +7,7 @@
 // Only the header `x-weir-conversation` joins requests without a history of calls.
 // The memory is bounded by limits.frontSessionsMax, and keeps hashes of texts only.
 
-import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
+import { createHmac, hash, randomBytes, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
 import { withoutReminders } from '../../../../../client/guard/history/reminders.ts'
@@ -20,7 +20,7 @@ import type { Json } from '../../../../../shared/wire/format.ts'
 import type { ModelFormat } from '../../../../../shared/wire/proxied.ts'
 import { HttpError } from '../../../http-error.ts'
 import { clientKey } from '../client-key.ts'
-import { callsIn, historyOf } from '../sent-request.ts'
+import { firstCallsIn, historyOf } from '../sent-request.ts'
 
 /** A request of a client of this guest. */
 export type ClientRequest = {
@@ -72,11 +72,18 @@ export function guestSessions(log: Logger): GuestSessions {
   const beginnings = newest<GuestSession[]>(limits.frontSessionsMax)
   const warned = newest<true>(limits.frontSessionsMax)
 
+  /** By the headers of a request, which all memories ask for their owner. */
+  const owners = new WeakMap<IncomingHttpHeaders, { agent: string; owner: string }>()
+
   function ownerOf({ agent, headers }: Pick<ClientRequest, 'agent' | 'headers'>): string {
+    const known = owners.get(headers)
+    if (known?.agent === agent) return known.owner
     const { key } = clientKey((name) => headerText(headers, name))
-    return createHmac('sha256', processKey)
+    const owner = createHmac('sha256', processKey)
       .update(JSON.stringify([agent, key]))
       .digest('hex')
+    owners.set(headers, { agent, owner })
+    return owner
   }
 
   /** The same program: its system prompt and its tools stay from run to run. */
@@ -99,7 +106,7 @@ export function guestSessions(log: Logger): GuestSessions {
       conversation === undefined ? undefined : byConversation.get(`${owner} ${conversation}`)
     if (known !== undefined) return known
     const history = historyOf(api, body)
-    const [first] = callsIn(api, history)
+    const first = firstCallsIn(api, history)?.[0]
     if (first?.[0]) return byCall.get(`${owner} ${first[0]}`)
     const text = textsIn(request)
     return beginnings
@@ -173,7 +180,7 @@ export function guestSessions(log: Logger): GuestSessions {
 }
 
 function showsCalls({ api, body }: ClientRequest): boolean {
-  return callsIn(api, historyOf(api, body)).length > 0
+  return firstCallsIn(api, historyOf(api, body)) !== undefined
 }
 
 const unshownText =
@@ -227,5 +234,5 @@ function isExtended({ length, hash }: Texts, text: string): boolean {
 }
 
 function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('base64')
+  return hash('sha256', text, 'base64')
 }
