@@ -54,7 +54,9 @@ function tablesOf(title: string) {
   const counted = [...sectionOf(page).matchAll(/^\| (\d+) \| `([^`]+)` \|/gm)].map(
     ([, number, file = '']) => ({ number: Number(number), file }),
   )
-  const rows = [...sectionOf(pageOfOthers).matchAll(/^\| (`[^|]*) \|/gm)].map(([, files = '']) => files)
+  const rows = [...sectionOf(pageOfOthers).matchAll(/^\| (`[^|]*) \|/gm)].map(
+    ([, files = '']) => files,
+  )
   const others = rows.flatMap((row) => [...row.matchAll(/`([^`]+)`/g)].map(([, file = '']) => file))
   return { counted, others }
 }
