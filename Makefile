@@ -23,10 +23,11 @@ WRITE =
 TAG =
 IMAGE =
 OPTIONAL =
+BASE = /
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-busy unit int e2e watch check types lint dead-code schemas-check import-rules format bench simulate chaos fuzz hosts parity compare compose-test check-deploy mutate schemas package package-test image-test site version release-files release-dry clean
+.PHONY: help demo test test-busy unit int e2e watch check types lint dead-code schemas-check import-rules format bench simulate chaos fuzz hosts parity compare compose-test check-deploy mutate schemas package package-test image-test docs version release-files release-dry clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -130,15 +131,14 @@ package-test: package ## install the package in empty folders, and run it on Nod
 image-test: $(EVERYTHING) ## build the image and run its demo; needs Docker
 	$(NODE) test/release/image.ts $(OPTIONAL)
 
-site: $(EVERYTHING) ## make the site in out/site: README.md and docs/ as pages of a browser
-	rm -rf out/site
-	$(NODE) bin/site.ts out/site
+docs: $(EVERYTHING) ## make the site in out/site: README.md and docs/ as pages with search, without a network; BASE=/weir/ is the path of the site at its host
+	$(NODE) node_modules/vitepress/bin/vitepress.js build docs --base $(BASE)
 
 version: $(EVERYTHING) ## raise the version by the changes in .changeset, and move their texts into CHANGELOG.md
 	$(NODE) bin/version.ts
 	npm install --package-lock-only --ignore-scripts --loglevel=error
 
-release-files: package site ## make the files of a release in out/release; TAG=v1.2.3 must be the version, IMAGE= is the image of the chart
+release-files: package docs ## make the files of a release in out/release; TAG=v1.2.3 must be the version, IMAGE= is the image of the chart
 	$(NODE) bin/release.ts $(if $(TAG),--tag $(TAG)) $(if $(IMAGE),--image $(IMAGE))
 
 # Without a tag it names the parts that this machine cannot make. With a tag it needs Docker and Go.

@@ -1,4 +1,4 @@
-// Makes the files of a release in out/release from those of `make package` and `make site`, and lists
+// Makes the files of a release in out/release from those of `make package` and `make docs`, and lists
 // them: `node bin/release.ts [--tag vX.Y.Z] [--image NAME@DIGEST]`. It pushes nothing.
 // A version that two places name differently is not released.
 

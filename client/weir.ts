@@ -27,7 +27,7 @@ import {
 import { WeirError } from '../shared/lib/errors.ts'
 import { createLog } from '../shared/lib/log/log.ts'
 import type { Settings } from '../shared/settings/settings.ts'
-import { type AgentCalls, createAgentCalls } from './agents/agent-calls.ts'
+import { type AgentCalls, type AskAgent, createAgentCalls } from './agents/agent-calls.ts'
 import { type Agents, agentsOf } from './agents/agents-in-files.ts'
 import type { Contexts } from './agents/contexts.ts'
 import { type McpAgents, openMcpAgents, pinsFolderOf } from './agents/mcp-agents.ts'
@@ -351,12 +351,12 @@ function weirOf(parts: Parts): Weir {
     return turn
   }
 
-  const { partitions } = log
-  agentCalls.begin(agents, partitions, (agent, { text, context, signal, ...message }) => {
+  const ask: AskAgent = (agent, { text, context, signal, ...message }) => {
     assertOpen()
     const question = { agent, text: parseText(text), ...message }
     return askNow({ question, isNew: false, context, signal })
-  })
+  }
+  agentCalls.begin(agents, log.partitions, { ask, cancel: edge.cancel })
 
   async function close(): Promise<void> {
     try {

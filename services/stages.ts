@@ -12,6 +12,7 @@ import type { WeightOf } from '../shared/contract/tenant.ts'
 import { type StageName, stageNames } from '../shared/contract/topology.ts'
 import { type Milliseconds, systemClock } from '../shared/lib/clock.ts'
 import { type CountedSlots, createSlots } from '../shared/lib/slots.ts'
+import { createBudgetReaders } from '../shared/runtime/budgets/budget-readers.ts'
 import type { Instruments } from '../shared/runtime/instruments.ts'
 import { type RunOptions, runStage, type StageEntry } from '../shared/runtime/run-stage.ts'
 import type { ContextOf } from '../shared/tools/checked-start.ts'
@@ -52,6 +53,11 @@ export type StagesOptions = {
   contextOf?: ContextOf | undefined
   /** Where results of command tools wait if this process dies. Default: they are lost then. */
   dataFolder?: string | undefined
+  /**
+   * Whether the process that holds command tools starts now. Default: it starts with the first call, because
+   * a program may make none.
+   */
+  holdsTools?: boolean
   /** The weights of tenants that wait for slots. Default: all are equal. */
   weightOf?: WeightOf | undefined
   /** For benches and tests that measure or drive the pipeline without real models and processes. */
@@ -100,6 +106,7 @@ function performersOf({
   slots = createStageSlots(weightOf),
 }: PerformerParts) {
   const streams = slots['llm-gateway']
+  const budgets = createBudgetReaders()
   return {
     'llm-gateway': startGateway({
       agents,
@@ -108,8 +115,17 @@ function performersOf({
       historyIdleMs,
       streams,
       weightOf,
+      budgets,
     }),
-    executor: startExecutor({ agents, run, contextOf, kept, weightOf, slots: slots.executor }),
+    executor: startExecutor({
+      agents,
+      run,
+      contextOf,
+      kept,
+      weightOf,
+      slots: slots.executor,
+      budgets,
+    }),
   } satisfies Record<PerformingStage, unknown>
 }
 
@@ -162,6 +178,7 @@ export async function startStages(options: StagesOptions): Promise<RunningStages
       ? createKeptTools({ dataFolder, secrets: secretsOf(agents), log, clock: systemClock })
       : undefined
   const slots = createStageSlots(weightOf)
+  if (options.holdsTools === true && hasCommands(agents)) kept?.begin()
   for (const name of (names ?? stageNames).filter(performs)) instruments?.slots?.(name, slots[name])
   const parts = { ...world, agents, contextOf, historyIdleMs: retentionMs, kept, weightOf, slots }
   const entries = stageEntries(parts)
@@ -187,4 +204,8 @@ export async function startStages(options: StagesOptions): Promise<RunningStages
   )
   failed.catch(() => {}) // an unread rejection must not end the process
   return { subscriptions, failed, close }
+}
+
+function hasCommands(agents: Agents): boolean {
+  return [...agents.values()].some(({ tools }) => tools.some(({ run }) => run.kind === 'command'))
 }

@@ -182,6 +182,7 @@ async function run(options: RunOptions & { stopping: AbortSignal }, open: Open):
     weightOf: tenantWeightsOf(settings),
     ...(isLocal && { contextOf: contexts.of }),
     dataFolder: settings.dataFolder,
+    holdsTools: true,
   })
   host.serve()
   open.push({ name: 'the stages', close: () => running.close() })

@@ -1,4 +1,5 @@
 // Calls of tools that are agents: each runs a turn of the agent and returns its reply.
+// A cancel reaches the turn also while no process runs its call.
 // The conversation and the message are made of the call. So a second start of the
 // call, after a crash, waits for the same turn.
 // The turn has the lowest caps of its agent and its tool, and at most the wall time
@@ -7,7 +8,13 @@
 // The conversation names its callers and has their partition. So stops reach it, and a
 // guard counts its calls with those of its callers. The tree has the caps of the calling turn.
 
-import type { Agent, Agents, CallingTurn, FunctionCall } from '../../shared/agents/agents.ts'
+import type {
+  Agent,
+  Agents,
+  CallingTurn,
+  FunctionCall,
+  FunctionTool,
+} from '../../shared/agents/agents.ts'
 import { policyOf } from '../../shared/agents/policy/policy.ts'
 import {
   calledConversation,
@@ -26,17 +33,28 @@ export type AskAgent = (
   message: SentMessage & { text: string; context: unknown; signal: AbortSignal },
 ) => { finished: Promise<TurnFinished> }
 
-export type AgentCalls = {
+export type CancelAgent = (message: SentMessage) => Promise<void>
+
+export type RunsCalls = {
   /** The `run` of a tool of the agent `caller`. */
   run(turn: AgentTurn, caller: string, args: unknown, call: FunctionCall): Promise<string>
-  /** Gives it the agents and the way to ask them, once Weir is open. */
-  begin(agents: Agents, partitions: number, ask: AskAgent): void
+  /** The `cancelAgent` of each such tool. */
+  cancel: NonNullable<FunctionTool['cancelAgent']>
+}
+
+export type AgentCalls = RunsCalls & {
+  /** Gives it the agents and the ways to ask and to cancel them, once Weir is open. */
+  begin(agents: Agents, partitions: number, ways: { ask: AskAgent; cancel: CancelAgent }): void
 }
 
 export function createAgentCalls(): AgentCalls {
-  let weir: { agents: Agents; partitions: number; ask: AskAgent } | undefined
+  let weir: { agents: Agents; partitions: number; ask: AskAgent; cancel: CancelAgent } | undefined
 
   return {
+    async cancel({ idempotencyKey, caller }) {
+      await weir?.cancel(messageOf(idempotencyKey, caller, weir.partitions))
+    },
+
     async run({ agent: { name }, caps, text }, caller, args, call) {
       const {
         idempotencyKey,
@@ -50,14 +68,8 @@ export function createAgentCalls(): AgentCalls {
       const above = weir.agents.get(caller)?.settings.policy.caps
       const { redact, calledBy, tree } = calling
       const from = { redact, calledBy: [caller, ...(calledBy ?? [])], tree }
-      const id = callOfKey(idempotencyKey)
       const { finished } = weir.ask(asCalled(agent, { own: caps, above, from }), {
-        // A second start asks in the same conversation, also after an upgrade.
-        conversation:
-          calledBy === null
-            ? formerConversation(id)
-            : parseConversationId(calledConversation(id, weir.partitions)),
-        messageId: 'call',
+        ...messageOf(idempotencyKey, calling, weir.partitions),
         text: text(args),
         context,
         signal,
@@ -69,10 +81,24 @@ export function createAgentCalls(): AgentCalls {
       return end.cap === null ? end.reply : childCutShort(name, end.cap, end.reply)
     },
 
-    begin(agents, partitions, ask) {
-      weir = { agents, partitions, ask }
+    begin(agents, partitions, ways) {
+      weir = { agents, partitions, ...ways }
     },
   }
+}
+
+/** A second start asks in the same conversation, also after an upgrade. */
+function messageOf(
+  idempotencyKey: string,
+  caller: FunctionCall['caller'],
+  partitions: number,
+): SentMessage {
+  const id = callOfKey(idempotencyKey)
+  const conversation =
+    caller?.calledBy === null
+      ? formerConversation(id)
+      : parseConversationId(calledConversation(id, partitions))
+  return { conversation, messageId: 'call' }
 }
 
 /** Also of a turn that a stop, a budget or the loop-detector ended. */

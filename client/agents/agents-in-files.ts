@@ -19,7 +19,7 @@ import { shown } from '../../shared/settings/mistake.ts'
 import type { DefinedAgent } from '../define/define-agent.ts'
 import { withAgentsOfTools, writtenAgent } from '../define/written-agent.ts'
 import type { StagesChoice } from '../place/stages-choice.ts'
-import { type AgentCalls, createAgentCalls } from './agent-calls.ts'
+import { type AgentCalls, createAgentCalls, type RunsCalls } from './agent-calls.ts'
 
 /** `provider`: the name of a provider that this version knows. */
 export type Model = ModelOf<ProviderName>
@@ -72,7 +72,7 @@ export function agentsOfProgram(
   agents: readonly unknown[],
   environment: NodeJS.ProcessEnv,
   needs?: readonly AgentPart[],
-  calls: Pick<AgentCalls, 'run'> = createAgentCalls(),
+  calls: RunsCalls = createAgentCalls(),
 ): AgentsOf<ProviderName> {
   const written = withAgentsOfTools(agents).map((agent) => writtenAgent(agent, calls))
   return agentsInCode(written, environment, optionsOf(needs), { providers })

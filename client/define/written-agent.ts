@@ -7,13 +7,13 @@ import type { WrittenAgent } from '../../shared/agents/code/agents-in-code.ts'
 import type { ToolCode } from '../../shared/agents/file/content.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { type Path, shown } from '../../shared/settings/mistake.ts'
-import type { AgentCalls } from '../agents/agent-calls.ts'
+import type { RunsCalls } from '../agents/agent-calls.ts'
 import { agentTurnOf } from './agent-tool.ts'
 import { definedOf } from './define-tool.ts'
 import { checkBy, isStandardSchema, jsonSchemaOf, objectOfSchemas } from './standard-schema.ts'
 
 /** `calls`: runs the tools that are agents. */
-export function writtenAgent(agent: unknown, calls: Pick<AgentCalls, 'run'>): WrittenAgent {
+export function writtenAgent(agent: unknown, calls: RunsCalls): WrittenAgent {
   const mistakes: { path: Path; text: string }[] = []
   const refuse = (path: Path, text: string) => void mistakes.push({ path, text })
   if (!isObject(agent)) return { content: plain(agent, [], refuse), codes: [], mistakes }
@@ -56,10 +56,14 @@ function summariserOf({ history }: Record<string, unknown>): Record<string, unkn
   return isObject(summarise) ? summarise : undefined
 }
 
-function agentCode(tool: unknown, caller: string, calls: Pick<AgentCalls, 'run'>): ToolCode {
+function agentCode(tool: unknown, caller: string, calls: RunsCalls): ToolCode {
   const turn = isObject(tool) ? agentTurnOf(tool) : undefined
   if (turn === undefined) return {}
-  return { run: (args, call) => calls.run(turn, caller, args, call), runsAgent: turn.agent.name }
+  return {
+    run: (args, call) => calls.run(turn, caller, args, call),
+    runsAgent: turn.agent.name,
+    cancelAgent: calls.cancel,
+  }
 }
 
 /** These agents, those that are tools of them and those that summarise for them, each once. */

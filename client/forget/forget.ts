@@ -31,7 +31,7 @@ import {
   type Selected,
   selectedConversations,
 } from './rest.ts'
-import { hasReadable } from './unreadable.ts'
+import { hasReadable, type TopicsLog } from './unreadable.ts'
 
 export type { ForgetSelection } from './rest.ts'
 
@@ -62,7 +62,7 @@ export type Forgotten = {
   until: Milliseconds | 'never' | null
 }
 
-type Parts = ForgetLog & {
+type Parts = TopicsLog & {
   partitions: number
   /** The log is in a data folder, which deletes records at once. */
   isLocal: boolean

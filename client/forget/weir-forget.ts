@@ -18,6 +18,7 @@ import {
   type Forgotten,
   forgetConversations,
 } from './forget.ts'
+import { guardTopicsOf } from './unreadable.ts'
 
 const asked = { code: 'usage', subject: 'weir.forget' } as const
 const names = ['conversation', 'user', 'tenant', 'by', 'identity', 'dryRun']
@@ -38,7 +39,9 @@ export async function forgetIn(
 export function forgetPlace({ bus, topicPrefix, partitions }: OpenedLog, settings: Settings): Log {
   const { isLocal } = busKindOf(settings)
   const searchFile = searchFileOf(settings)
-  return { bus, topicPrefix, partitions, isLocal, ...keptBy(settings), searchFile }
+  const listGuardTopics = guardTopicsOf(settings)
+  const log = { bus, topicPrefix, partitions, isLocal, listGuardTopics }
+  return { ...log, ...keptBy(settings), searchFile }
 }
 
 function checkedForget(given: ForgetOptions): ForgetOptions {

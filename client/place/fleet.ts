@@ -4,6 +4,8 @@
 // cannot read.
 // A process that may not read the groups or write `policies` changes no format: an operator
 // sets it with `weir fleet`.
+// A look at the members costs a dozen requests. While its newest format is in force, a process looks once
+// in `limits.fleetSettledMs`: an older one that joins lowers the format itself.
 
 import type { Logger } from 'pino'
 import type { FleetMember } from '../../shared/bus/fleet/fleet-members.ts'
@@ -90,12 +92,15 @@ async function watch(options: Options, signal: AbortSignal): Promise<void> {
   const { bus, log } = options
   const { topicPrefix } = options.settings
   const choice = createFormatChoice(ownFormat)
+  let lookedAt = bus.clock.monotonic()
   for (;;) {
     await pause(bus.clock, limits.fleetMembersLookMs, signal)
     if (signal.aborted) return
     try {
       const { format: inForce, isPinned } = await formatInForce({ bus, topicPrefix })
-      if (isPinned) continue
+      const isRested = bus.clock.monotonic() - lookedAt >= limits.fleetSettledMs
+      if (isPinned || (inForce === ownFormat && !isRested)) continue
+      lookedAt = bus.clock.monotonic()
       const members = await fleetMembers(options)
       const next = choice.next({ inForce, members, topicPrefix, now: bus.clock.monotonic() })
       if (next !== undefined) await changeFormat(options, { from: inForce, to: next })

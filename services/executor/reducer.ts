@@ -100,8 +100,10 @@ import {
   claimDeadline,
   findCall,
   finishCall,
+  nobody,
   type OpenCall,
   opened,
+  type Phase,
   type Round,
   type Turn,
 } from './turn.ts'
@@ -303,7 +305,8 @@ function onCancel(turn: Turn, message: Cancel, time: Milliseconds): Reaction<Tur
     records.push(...finishWaitingCalls(turn, round, 'cancelled'))
     for (const open of round.calls) {
       const { phase } = open
-      if (phase.kind === 'ready')
+      if (phase.kind === 'ready' && phase.goesOn) open.phase = ofNobody(phase, time)
+      else if (phase.kind === 'ready')
         records.push(finishCall(turn, round, open, notRun('cancelled', phase.lapsed)))
       else if (phase.kind === 'claimed') records.push(...stopClaimed({ turn, round, open, phase }))
     }
@@ -333,16 +336,33 @@ function applyOutcome(claim: ClaimInForce, outcome: Outcome, time: Milliseconds)
     const isDenied = phase.lapsed && promisesNeverRan(outcome.result.status)
     return [finishCall(turn, round, open, isDenied ? refusedAgain : outcome.result)]
   }
-  phase.lapsed ||= outcome.goesOn === true
+  if (outcome.goesOn === true) Object.assign(phase, { lapsed: true, goesOn: true })
+  if (phase.goesOn && phase.cancelled && phase.stop === undefined) {
+    open.phase = ofNobody(phase, time)
+    return []
+  }
   const ending = endingOfReturned(phase, time >= round.expiresAt)
   if (ending !== undefined) return [finishCall(turn, round, open, ending)]
-  const { declaration, lapsed } = phase
+  const { declaration, lapsed, goesOn } = phase
   const returned = (phase.returned ?? 0) + (outcome.goesOn === null ? 0 : 1)
   if (returned > limits.callReturnsMax) return [finishCall(turn, round, open, givenBack(lapsed))]
   const pauseMs = outcome.goesOn === null ? 0 : pauseAfter(returned)
   const wait = pauseMs > 0 && { claimsAt: time + pauseMs }
-  open.phase = { kind: 'ready', declaration, try: phase.try + 1, lapsed, returned, ...wait }
+  const next = { declaration, try: phase.try + 1, lapsed, returned, ...(goesOn && { goesOn }) }
+  open.phase = { kind: 'ready', ...next, ...wait }
   return []
+}
+
+/**
+ * A cancelled call whose agent goes on without an owner. The performer cancels the agent's turn, and
+ * reports that the claim has lapsed (left-claims.ts).
+ */
+function ofNobody(
+  { declaration, try: number, lapsed, returned }: Extract<Phase, { kind: 'ready' | 'claimed' }>,
+  time: Milliseconds,
+): Claimed {
+  const call = { declaration, try: number, lapsed, ...(returned !== undefined && { returned }) }
+  return { kind: 'claimed', ...call, owner: nobody, time, cancelled: true }
 }
 
 /** None after the first return: an owner that shuts down leaves its calls to the next one. */

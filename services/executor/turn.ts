@@ -88,7 +88,7 @@ export type OpenCall = {
 export type Phase =
   | { kind: 'waiting'; declaration: Declaration; guards: string[] }
   | ({ kind: 'ready'; declaration: Declaration; try: number; lapsed: boolean } & Returns)
-  | (Pick<Returns, 'returned'> & {
+  | (Pick<Returns, 'returned' | 'goesOn'> & {
       kind: 'claimed'
       declaration: Declaration
       try: number
@@ -107,7 +107,10 @@ export type Phase =
  * `returned`: how often an owner gave the call back. `claimsAt`: no owner claims the call before that
  * time.
  */
-type Returns = { returned?: number; claimsAt?: Milliseconds }
+type Returns = { returned?: number; goesOn?: true; claimsAt?: Milliseconds }
+
+/** The owner of a claim whose agent goes on after a cancel. */
+export const nobody = ''
 
 export type Claimed = Extract<Phase, { kind: 'claimed' }>
 

@@ -79,6 +79,8 @@ export type FunctionTool = {
   run: (args: unknown, call: FunctionCall) => unknown
   /** The agent of which it runs a turn. */
   runsAgent?: string
+  /** Only with `runsAgent`: cancels the turn of a call that no process runs any more. */
+  cancelAgent?: (call: Pick<FunctionCall, 'idempotencyKey' | 'caller'>) => Promise<void>
   /** Bytes of its result to keep. The rest is cut, with a note. */
   outputBytesMax?: number
 }

@@ -7,9 +7,11 @@ import { benchKafkaLatency } from './kafka-agent-loop-latency.ts'
 import { type BenchBroker, openBroker } from './kafka-broker.ts'
 import { benchKafkaGuards } from './kafka-guards.ts'
 import { benchKafkaGuests } from './kafka-guests.ts'
+import { benchKafkaIdle } from './kafka-idle.ts'
 import { benchKafkaKilled } from './kafka-killed.ts'
 import { benchKafkaRelay } from './kafka-relay.ts'
 import { benchKafkaRestart } from './kafka-restart.ts'
+import { benchKafkaWire } from './kafka-wire.ts'
 import type { Row } from './row.ts'
 
 export async function benchKafka(): Promise<Row[]> {
@@ -36,6 +38,8 @@ export async function benchKafka(): Promise<Row[]> {
       benchKafkaGuests,
       benchKafkaLatency,
       benchKafkaAgentLoop,
+      benchKafkaIdle,
+      benchKafkaWire,
     ])
       rows.push(...(await bench(broker)))
     return rows

@@ -18,6 +18,8 @@ export type GuestsOptions = {
   /** Conversations at once. */
   clients: number
   hasTrees: boolean
+  /** The pause before each request, in place of a model. */
+  thinkMs: number
 }
 
 export type GuestLoad = {
@@ -67,7 +69,13 @@ export const guestCapsCommand = [
   ...Object.entries(guestCaps).map(([cap, most]) => `tree.${cap}=${most}`),
 ]
 
-export function startGuests({ fronts, random, clients, hasTrees }: GuestsOptions): GuestLoad {
+export function startGuests({
+  fronts,
+  random,
+  clients,
+  hasTrees,
+  thinkMs,
+}: GuestsOptions): GuestLoad {
   const runs: GuestRun[] = []
   const asked: GuestAsked[] = []
   const children: GuestChild[] = []
@@ -116,6 +124,7 @@ export function startGuests({ fronts, random, clients, hasTrees }: GuestsOptions
     for (let round = 1; !over.signal.aborted; round++) {
       const body = { messages: [...messages], tools, max_tokens: 1_000 }
       const request = { ...namesOf(place), host, format: 'anthropic', body }
+      await sleep(thinkMs)
       const advice = (await post('before-model', request, dice)) as Advice | undefined
       const { action, judged } = advice ?? { action: 'none', judged: false }
       asked.push({ conversation, turn, round, action, judged, isStubborn })

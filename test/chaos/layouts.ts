@@ -3,7 +3,8 @@
 
 import { stageNames } from '../evidence/inboxes.ts'
 
-export type Layout = { stages: Record<string, string[]>; fronts: string[] }
+/** `thinkMs`: the pause of a guest before each request, in place of a model. */
+export type Layout = { stages: Record<string, string[]>; fronts: string[]; thinkMs: number }
 
 /** Three processes read each stage's inbox, in different combinations of stages. */
 export const wideLayout: Layout = {
@@ -23,9 +24,10 @@ export const wideLayout: Layout = {
     'all-1': stageNames,
   },
   fronts: ['front-1', 'front-2'],
+  thinkMs: 0,
 }
 
-/** Two processes read each stage's inbox. */
+/** Two processes read each stage's inbox. Guests think, because their sub-agents multiply the requests. */
 export const smallLayout: Layout = {
   stages: {
     'llm-gateway-conversation-1': ['intake', 'conversation', 'guest', 'llm-gateway', 'approval'],
@@ -33,6 +35,7 @@ export const smallLayout: Layout = {
     'all-1': stageNames,
   },
   fronts: ['front-1'],
+  thinkMs: 500,
 }
 
 /** The process that also serves guests. */

@@ -184,6 +184,7 @@ export async function runChaos({
       random: random.fork('guests'),
       clients: Math.ceil(clients / 2),
       hasTrees: isNewest,
+      thinkMs: layout.thinkMs,
     })
     const groups = watchGroups(bootstrapServers, prefix)
     cleanUp.push(() => groups.close())

@@ -18,7 +18,7 @@ const besidesMs = 15 * 60_000
 it(
   'a fleet that is killed, stopped and rebalanced loses nothing and repeats nothing',
   async () => {
-    const options = { seed, minutes, clients: 3, partitions: 4, signed: true }
+    const options = { seed, minutes, clients: 3, partitions: 2, signed: true }
     const lines = [JSON.stringify(options)]
     const { violations, summary, evidence, facts, folder } = await runChaos({
       ...options,

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from '@jest/globals'
 import { inSandboxes } from '../support/sandboxes.ts'
 import { call, resultsOf, says, script, text } from '../support/script.ts'
-import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
+import { type CommandFolder, openCommandFolder, patientMs } from '../support/weir-command.ts'
 
 const checkout = join(import.meta.dirname, '../..')
 const attacks = {
@@ -38,6 +38,7 @@ tools:
   - name: shell
     description: runs a command
     schema: { type: object, properties: { command: { type: string } }, required: [command] }
+    timeoutMs: ${patientMs}
     command: [sh, tools/run.sh]
 `,
   )
@@ -89,7 +90,7 @@ inSandboxes('a tool whose listed folder was replaced by a link before Weir start
     for (const name of ['files', 'files/data', 'other', 'private']) mkdirSync(join(folder, name))
     writeFileSync(join(folder, 'private', 'key'), 'CANARY')
     const tool = (name: string, fields: string, command: string) =>
-      `  - { name: ${name}, description: x, schema: { type: object }, ${fields}, command: [sh, -c, '${command}'] }`
+      `  - { name: ${name}, description: x, schema: { type: object }, timeoutMs: ${patientMs}, ${fields}, command: [sh, -c, '${command}'] }`
     writeFileSync(
       join(folder, 'agent.yaml'),
       `system: x

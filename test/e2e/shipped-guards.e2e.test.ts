@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import type { ModelCall } from '../../client/testing/anthropic-stream.ts'
 import { call, says, script, text } from '../support/script.ts'
-import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
+import { type CommandFolder, openCommandFolder, patientMs } from '../support/weir-command.ts'
 
 let commands: CommandFolder
 
@@ -80,7 +80,7 @@ describe('the shell guard', () => {
         allowedFolders: ['/work'],
         workingFolder: '/work',
         home: '/home/agent',
-        deadlineMs: 20_000,
+        deadlineMs: patientMs,
       },
       ['Tidy up.'],
     )
@@ -137,7 +137,7 @@ describe('the opa guard', () => {
     await cp(bundle, join(commands.folder, 'bundle.tar.gz'))
     await writeFile(
       join(commands.folder, 'opa.json'),
-      JSON.stringify({ tools: ['*'], policyFile: 'bundle.tar.gz', deadlineMs: 20_000 }),
+      JSON.stringify({ tools: ['*'], policyFile: 'bundle.tar.gz', deadlineMs: patientMs }),
     )
     const ask = ['ask', '--agent', 'agent.yaml', '--guard', 'opa=opa.json']
     const { out, errors } = await commands.run([...ask, '--guard-mode', 'enforce', 'Deploy.'])
@@ -194,9 +194,13 @@ describe('the flow guard', () => {
 
   async function askThrice(mode: 'enforce' | 'shadow') {
     await openLabelled()
+    await writeFile(
+      join(commands.folder, 'patient.json'),
+      JSON.stringify({ deadlineMs: patientMs }),
+    )
     let printed = ''
     for (const message of ['Read.', 'Fetch.', 'Post.']) {
-      const guarded = ['--guard', 'flow', '--guard-mode', mode]
+      const guarded = ['--guard', 'flow=patient.json', '--guard-mode', mode]
       const given = ['ask', '--agent', 'agent.yaml', '--conversation', 'c', ...guarded, message]
       const { out, errors } = await commands.run(given)
       expect({ out, errors }).toMatchObject({ out: 'Done.\n' })

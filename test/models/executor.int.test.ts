@@ -49,12 +49,13 @@ it('a call that owners give back ends at a bound, and never starts twice', async
   ])
 })
 
-it('a call whose agent goes on is never skipped', async () => {
+it('a call whose agent goes on is never skipped, and its cancel reaches the agent', async () => {
   const model = join(import.meta.dirname, 'executor.py')
   const { stdout } = await promisify(execFile)('python3', [model, 'agents'])
   const verdicts = stdout.split('\n').filter((line) => /^(ok|VIOLATED)/.test(line))
   expect(verdicts.map((line) => line.slice(0, 40).trim())).toEqual([
     'VIOLATED agents: given back as never sta',
+    'VIOLATED agents: a cancel ends a call wi',
     'ok       agents: given back twice, cance',
     'ok       agents: given back, a killed ow',
   ])

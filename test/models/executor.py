@@ -21,6 +21,7 @@ Call: none -> ready(try, lapsed) -> claimed(try, owner, offset, cancelled, lapse
   patient      with returns: the pause before the next claim; only a later tick allows the claim
   agent        (a rule more) the tool runs an agent, whose turn goes on when its owner ends in order; a further try joins it
   goes-on      with agent: the owner returns such a call as one that it did not start
+  unreached    with agent: a cancel ends a call without an owner at once, so no owner cancels its agent
   fence        cancel kills only what is known, it is not remembered for a round that arrives after it"""
 from dataclasses import dataclass, replace as _r
 from explore import explore
@@ -35,11 +36,13 @@ class Owner:
 class S:
     log: tuple; owners: tuple; gen: int = 1; commit: tuple = (0, False, ('none',)); passed: int = -1; starts: int = 0
     results: frozenset = frozenset(); after: bool = False; orphans: int = 0; beside: bool = False; held: tuple = (); disk: tuple = (); table: tuple = ()
-    crashes: int = 0; zombies: int = 0; cancels: int = 0; dups: int = 0; drains: int = 0
+    crashes: int = 0; zombies: int = 0; cancels: int = 0; dups: int = 0; drains: int = 0; child: bool = False
 
 returns_max = 2
 
 def never(lapsed, off): return 'unknown' if lapsed and 'lapsed' not in off else 'skipped'
+
+def reaches(off): return 'agent' in off and 'unreached' not in off
 
 def react(o, rec, at, idem, off):
     """The reducer: returns the owner's new view and the result it emits, if any."""
@@ -52,6 +55,7 @@ def react(o, rec, at, idem, off):
     if kind == 'outcome' and call[0] == 'claimed' and call[1:3] == (rec[2], rec[1]):
         if rec[3] in ('not-started', 'goes-on'):
             call = call[:5] + (call[5] or rec[3] == 'goes-on',)
+            if call[4] and call[5] and reaches(off): return _r(o, call=call[:2] + ('nobody', at) + call[4:]), None
             if call[4]: return _r(o, call=('done',)), never(call[5], off)
             if 'returns' in off and call[1] >= returns_max: return _r(o, call=('done',)), never(call[5], off)
             return _r(o, call=('ready' if 'patient' not in off else 'pausing', call[1] + 1, call[5])), None
@@ -65,6 +69,7 @@ def react(o, rec, at, idem, off):
         return _r(o, call=('done',)), 'unknown'
     if kind == 'cancel':
         if 'fence' not in off: o = _r(o, cancelled=True)
+        if call[0] in ('ready', 'pausing') and call[2] and reaches(off): return _r(o, call=('claimed', call[1], 'nobody', at, True, True)), None
         if call[0] in ('ready', 'pausing'): return _r(o, call=('done',)), never(call[2], off)
         if call[0] == 'claimed': return _r(o, call=call[:4] + (True,) + call[5:]), None
     return o, None
@@ -72,7 +77,7 @@ def react(o, rec, at, idem, off):
 def steps(idem, off, K, Z, C, D, G):
     def go(s):
         def put(o, **kw): return _r(s, owners=tuple(sorted([x for x in s.owners if x.gen != o.gen] + [o], key=lambda x: x.gen)), **kw)
-        def start(o, n): return put(_r(o, started=o.started + (n,), running=n, armed=0), starts=s.starts + 1, after=s.after or bool(s.results), beside=s.beside or s.orphans > 0)
+        def start(o, n): return put(_r(o, started=o.started + (n,), running=n, armed=0), starts=s.starts + 1, child='agent' in off, after=s.after or bool(s.results), beside=s.beside or s.orphans > 0)
         for o in s.owners:
             me = f'owner{o.gen}' + ('' if o.gen == s.gen else ' (zombie)')
             name = o.gen if 'incarnation' not in off else 'x'
@@ -99,6 +104,10 @@ def steps(idem, off, K, Z, C, D, G):
                 if 'agent' in off and o.running and call[0] == 'claimed' and call[2] == name and s.drains < G:
                     kind = 'not-started' if 'goes-on' in off else 'goes-on'
                     yield 'fault', f'{me} ends in order, its agent goes on: {kind}', put(_r(o, running=0, phase='gone'), log=s.log + (('outcome', name, call[1], kind),), drains=s.drains + 1)
+                if reaches(off) and s.child and o.gen == s.gen and call[0] == 'claimed' and call[4] and not o.running:
+                    yield 'do', f'{me} cancels the agent', put(o, child=False)
+                if call[0] == 'claimed' and call[2] == 'nobody' and not s.child and ('nobody', call[1]) not in o.freed:
+                    yield 'do', f'{me} reports that nobody has the claim', put(_r(o, freed=o.freed + (('nobody', call[1]),)), log=s.log + (('lapsed', 'nobody', call[1]),))
                 if call[0] == 'pausing' and ('pause', call[1]) not in o.freed: yield 'do', f'{me} writes the tick after the pause', put(_r(o, freed=o.freed + (('pause', call[1]),)), log=s.log + (('tick', -1),))
                 if call[0] == 'claimed' and o.ticked < call[3] and ('log-clock' in off or call[3] <= s.passed):
                     upto = call[3] if 'log-clock' in off else s.passed
@@ -113,7 +122,7 @@ def steps(idem, off, K, Z, C, D, G):
             if o.armed: yield 'do', f'{me} STARTS the tool (try {o.armed})', start(o, o.armed)
             if o.running:      # also after the partition is gone: the child goes on, its outcome is still written
                 if 'outcome' in off: yield 'do', f'{me} tool ends, performer writes result ok', put(_r(o, running=0), results=s.results | {(f'performer {o.gen}', 'ok')})
-                else: yield 'do', f'{me} tool ends, writes outcome', put(_r(o, running=0), log=s.log + (('outcome', name, o.running, 'ok'),))
+                else: yield 'do', f'{me} tool ends, writes outcome', put(_r(o, running=0), child=False, log=s.log + (('outcome', name, o.running, 'ok'),))
             if s.crashes < K: yield 'fault', f'{me} CRASHES', _r(s, owners=tuple(x for x in s.owners if x.gen != o.gen), crashes=s.crashes + 1, orphans=s.orphans + (1 if o.running and 'orphan' in off else 0), held=s.held + (((name, o.running),) if o.running and 'kept' in off else ()))
         at, marked, call = s.commit
         tables = [s.table] if 'held-back' not in off else [s.table, s.table[-1:]]
@@ -143,7 +152,10 @@ def check(title, idem=False, off=(), K=1, Z=1, C=0, D=0, G=0, late_start_ok=Fals
         if s.beside: return 'the tool of a crashed owner still ran when its call went on'
         if s.starts and ('cancel',) in s.log and s.log.index(('cancel',)) < s.log.index(('round',)): return 'cancelled before the round arrived, and a tool ran'
     def settled(s):
+        """An agent may go on after the deadline of its call: its own time is shorter."""
         if not s.results: return 'stuck: no result'
+        at = min((at for at, _ in s.results), default=-1)
+        if s.child and ('cancel',) in s.log[:at + 1] and s.log[at][0] != 'tick': return 'cancelled, and its agent goes on'
     return explore(title, S((), (Owner(1, 0, 0),)), steps(idem, frozenset(off), K, Z, C, D, G), broken, settled)
 
 if __name__ == '__main__':
@@ -163,6 +175,7 @@ if __name__ == '__main__':
         check('returns: given back twice, cancel', off=['returns', 'patient'], K=0, Z=0, C=1, G=2)
     if part in ('all', 'agents'):
         check('agents: given back as never started, then a cancel', off=['agent', 'goes-on', 'returns', 'patient'], K=0, Z=0, C=1, G=1)
+        check('agents: a cancel ends a call without an owner at once', off=['agent', 'unreached', 'returns', 'patient'], K=0, Z=0, C=1, G=1)
         check('agents: given back twice, cancel', off=['agent', 'returns', 'patient'], K=0, Z=0, C=1, G=2)
         check('agents: given back, a killed owner, cancel', off=['agent', 'returns', 'patient'], K=1, Z=0, C=1, G=1)
     if part in ('all', 'expel'):

@@ -7,7 +7,7 @@ import { delimiter, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 export type Browser = {
-  /** Opens a file and waits until it is loaded. */
+  /** Opens a file or an address and waits until the page is loaded. */
   open(file: string): Promise<void>
   /** The value of an expression in the page. Awaits a promise. */
   evaluate<T>(expression: string): Promise<T>
@@ -114,7 +114,7 @@ export async function openChromium(program: string): Promise<Browser> {
       const isLoaded = new Promise<void>((resolve) => {
         loaded = resolve
       })
-      await send('Page.navigate', { url: pathToFileURL(file).href })
+      await send('Page.navigate', { url: /^https?:/.test(file) ? file : pathToFileURL(file).href })
       await isLoaded
     },
     async evaluate<T>(expression: string) {

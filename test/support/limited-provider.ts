@@ -5,8 +5,9 @@ import { fakeClock } from '../../client/testing/fake-clock.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import type { ModelLimits } from '../../shared/contract/messages.ts'
 import { createLog } from '../../shared/lib/log/log.ts'
-import { createAccountLines, type Slot } from '../../shared/runtime/budgets/account-lines.ts'
+import type { Slot } from '../../shared/runtime/budgets/account-lines.ts'
 import { budgetLog } from '../../shared/runtime/budgets/budget-log.ts'
+import { createBudgetReaders } from '../../shared/runtime/budgets/budget-readers.ts'
 import { noModelLimits } from '../../shared/runtime/budgets/request-line.ts'
 
 const conversations = 200
@@ -44,10 +45,10 @@ export async function limitsFigures(how: LimitsCase, minutes: number): Promise<L
   }
 
   const gateways = [1, 2].map(() => {
-    const lines = createAccountLines()
+    const { lines, join } = createBudgetReaders()
     return {
       lines,
-      member: lines.join(),
+      member: join(),
       context: { budgets: budgetLog({ bus, topicPrefix: '', log }), clock, log },
     }
   })

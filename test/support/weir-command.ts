@@ -18,6 +18,9 @@ import { environmentOf, weirCommand } from './programs.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const recordedTool = join(root, 'test', 'support', 'tools', 'recorded.mjs')
 
+/** A time limit of a tool or a guard that a test must not reach, also on a busy machine. */
+export const patientMs = 600_000
+
 export type Ended = {
   code: number | null
   signal: NodeJS.Signals | null
@@ -71,7 +74,7 @@ export async function openCommandFolder(
   const server = await startAnthropicServer(model)
   const node = JSON.stringify(process.execPath)
   const tool = (name: string) =>
-    `command: [${node}, ${JSON.stringify(recordedTool)}, ${name}, starts]`
+    `timeoutMs: ${patientMs}, command: [${node}, ${JSON.stringify(recordedTool)}, ${name}, starts]`
   await writeFile(
     join(folder, 'agent.yaml'),
     `system: You are under test.

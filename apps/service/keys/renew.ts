@@ -1,7 +1,7 @@
 // `weir keys renew`: encrypts the keys of conversations with the newest keys of the tenants, and deletes
 // those of conversations that are gone. Exit code 0: done. 1: some keys stay as they are.
 
-import { topicsOfConversations } from '../../../client/forget/unreadable.ts'
+import { guardTopicsOf, topicsOfConversations } from '../../../client/forget/unreadable.ts'
 import { keysOf } from '../../../shared/bus/encryption/encrypted-kind.ts'
 import { createEncryption } from '../../../shared/bus/encryption/encryption.ts'
 import { type Renewed, renewKeys } from '../../../shared/bus/encryption/key-renewal.ts'
@@ -29,9 +29,11 @@ export async function renewConversationKeys(
       'a process writes the data folder: stop it, renew the keys, and start it again',
     )
   const encryption = createEncryption(keys, topicPrefix)
-  const renewed = await withExistingRegistry(settings, async (log) =>
-    renewKeys({ ...log, topics: await topicsOfConversations(log), encryption }),
-  )
+  const listGuardTopics = guardTopicsOf(settings)
+  const renewed = await withExistingRegistry(settings, async (log) => {
+    const topics = await topicsOfConversations({ ...log, listGuardTopics })
+    return renewKeys({ ...log, topics, encryption })
+  })
   out.write(json ? `${printableJson(renewed)}\n` : renewedLines(renewed))
   return renewed.unreadable === 0 ? 0 : 1
 }

@@ -8,14 +8,9 @@ import type { Guests } from '../../../shared/agents/guest.ts'
 import { withPartitionsOfLog } from '../../../shared/bus/partitions-of-log.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log/log.ts'
-import {
-  createAccountLines,
-  type Slot,
-  type SlotRequest,
-  type SlotWait,
-} from '../../../shared/runtime/budgets/account-lines.ts'
+import type { Slot, SlotRequest, SlotWait } from '../../../shared/runtime/budgets/account-lines.ts'
 import { budgetLog } from '../../../shared/runtime/budgets/budget-log.ts'
-import { createLedgerReader } from '../../../shared/runtime/budgets/ledger-reader.ts'
+import { createBudgetReaders } from '../../../shared/runtime/budgets/budget-readers.ts'
 import { settingsWithOrigins, valuesOf } from '../../../shared/settings/settings.ts'
 import { flagsOfChoice } from '../../place/bus-choice.ts'
 import type { GuardOptions } from '../guard-options.ts'
@@ -135,9 +130,8 @@ export function frontsOn({
   guests?: Guests
 }): FrontsOn & { close(): void } {
   const activity = openActivity(place)
-  const ledgers = createLedgerReader()
-  const lines = createAccountLines()
-  const readers = [ledgers.join(), lines.join()]
+  const { ledgers, lines, join } = createBudgetReaders()
+  const member = join()
   const { bus, topicPrefix, log } = place
   const context = { budgets: budgetLog({ bus, topicPrefix, log }), clock: bus.clock, log }
   return {
@@ -151,7 +145,7 @@ export function frontsOn({
     slotOf: (request, options) => lines.slot(context, request, options),
     close() {
       activity.close()
-      for (const reader of readers) reader.leave()
+      member.leave()
     },
   }
 }

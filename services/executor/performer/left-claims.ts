@@ -2,13 +2,16 @@
 // (kept/): the next owner waits for its end and reports it as the outcome of that claim.
 // The outcome names the claim's own owner, and the reducer judges it like that owner's
 // (EXEC-1). Nothing is started or claimed here.
+// A cancel reaches the turn of an agent that goes on without the owner of its call.
 // A claim lapses early only if the bus proves its owner dead and no process of this
 // machine holds its tool.
 
+import { type Agents, findDeclared } from '../../../shared/agents/agents.ts'
 import { tryIdOf } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import type { Clock } from '../../../shared/lib/clock.ts'
+import { nobody } from '../turn.ts'
 import type { KeptTools } from './kept/kept-tools.ts'
 import type { Job, RunTask, ToolRuns } from './tool-runs.ts'
 import type { Writes } from './writes.ts'
@@ -20,6 +23,7 @@ export type LeftClaims = {
 }
 
 export type LeftClaimsOptions = {
+  agents: Agents
   context: Pick<PerformerContext, 'formerOwnersDead' | 'hasEnded' | 'log'>
   clock: Clock
   kept: KeptTools | undefined
@@ -28,6 +32,7 @@ export type LeftClaimsOptions = {
 }
 
 export function createLeftClaims({
+  agents,
   context: { formerOwnersDead, hasEnded, log },
   clock,
   kept,
@@ -39,9 +44,23 @@ export function createLeftClaims({
   return {
     follow(task) {
       let isOver = false
-      const isDead = formerOwnersDead || hasEnded?.(task.owner) === true
+      let isCancelled = false
+      const isDead = task.owner === nobody || formerOwnersDead || hasEnded?.(task.owner) === true
+      if (task.cancelled) cancel()
       look()
-      return { phase: 'left', leave, stop }
+      return {
+        phase: 'left',
+        leave,
+        stop() {
+          cancel()
+          stop()
+        },
+      }
+
+      function cancel(): void {
+        if (!isCancelled) track(cancelAgent(agents, task, log))
+        isCancelled = true
+      }
 
       function look(): void {
         if (isOver || isClosed) return
@@ -76,5 +95,20 @@ export function createLeftClaims({
     close() {
       isClosed = true
     },
+  }
+}
+
+/** Cancels the turn that the call runs, if the call runs an agent. Never rejects. */
+export async function cancelAgent(
+  agents: Agents,
+  { agent, declaration, idempotencyKey, calledBy, redact, tree, ...id }: RunTask,
+  log: PerformerContext['log'],
+): Promise<void> {
+  const run = findDeclared(agents, agent, declaration)?.run
+  if (run?.kind !== 'function') return
+  try {
+    await run.cancelAgent?.({ idempotencyKey, caller: { calledBy, redact, tree } })
+  } catch (error) {
+    log.error({ ...tryIdOf(id), err: error }, 'the turn of an agent could not be cancelled')
   }
 }

@@ -25,15 +25,15 @@ import { guardKeyPrefix, stopKeyPrefix } from '../../../shared/contract/topology
 import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
 import type { Slots } from '../../../shared/lib/slots.ts'
 import {
-  createLedgerReader,
-  type LedgerReader,
-} from '../../../shared/runtime/budgets/ledger-reader.ts'
+  type BudgetReaders,
+  createBudgetReaders,
+} from '../../../shared/runtime/budgets/budget-readers.ts'
 import { stopOfCall, stoppedCall } from '../../../shared/runtime/settings/stops.ts'
 import { stopsInForce } from '../../../shared/runtime/settings/stops-in-force.ts'
 import { createToolSlots, toolPlaces } from '../../../shared/tools/tool-slots.ts'
 import { byPart, type ExecutorTask, type OfferTask, type ToolTask } from '../tasks.ts'
 import { absentGuardDenial, unreadableGuardsDenial } from './absent-guards.ts'
-import { createLeftClaims, type LeftClaims } from './left-claims.ts'
+import { cancelAgent, createLeftClaims, type LeftClaims } from './left-claims.ts'
 import { createOffers } from './offers.ts'
 import { createPlaces } from './places.ts'
 import { type ProgramHash, programHasher } from './program/program-hash.ts'
@@ -55,7 +55,7 @@ import { createRelay } from './verdict-relay.ts'
 import { createWrites, type Writes } from './writes.ts'
 
 type Parts = Omit<ToolRunsOptions, 'context' | 'clock' | 'writes' | 'places'> & {
-  ledgers: LedgerReader
+  budgets: BudgetReaders
   slotsOf: (agent: string, tool: string) => Slots
 }
 
@@ -63,6 +63,7 @@ type ExecutorOptions = Pick<Parts, 'agents' | 'run' | 'contextOf' | 'kept'> & {
   programHash?: ProgramHash
   slots?: Slots
   weightOf?: WeightOf | undefined
+  budgets?: BudgetReaders
 }
 
 /**
@@ -70,6 +71,7 @@ type ExecutorOptions = Pick<Parts, 'agents' | 'run' | 'contextOf' | 'kept'> & {
  * that outlive this process. `contextOf`: the contexts of this process's questions. `slots`: the
  * places for running tools, shared by all partitions of a process. So are the places of a tool with
  * a `concurrency`. `weightOf`: the weights of tenants that wait for those. Default: all are equal.
+ * `budgets`: those of the process.
  */
 export function startExecutor({
   agents,
@@ -79,15 +81,15 @@ export function startExecutor({
   programHash = programHasher(agents),
   weightOf,
   slots = toolPlaces(limits.runningToolsMax, weightOf),
+  budgets = createBudgetReaders(),
 }: ExecutorOptions): StartPerformer<ExecutorTask> {
   const slotsOf = createToolSlots(agents, slots, weightOf)
-  const ledgers = createLedgerReader()
-  const parts = { agents, run, contextOf, kept, programHash, slotsOf, ledgers }
+  const parts = { agents, run, contextOf, kept, programHash, slotsOf, budgets }
   return (context) => performerOf(parts, context)
 }
 
 function performerOf(
-  { agents, run, contextOf, kept, programHash, slotsOf, ledgers }: Parts,
+  { agents, run, contextOf, kept, programHash, slotsOf, budgets }: Parts,
   context: PerformerContext,
 ): Performer<ExecutorTask> {
   const { log, owner, machineClock: clock = context.clock } = context
@@ -96,8 +98,8 @@ function performerOf(
   const { write, track } = writes
   const relay = createRelay(context, (verdicts) => track(write('self', verdicts)))
   const claims = createClaims({ clock, owner, slotsOf, writes })
-  const places = createPlaces({ agents, context, ledgers })
-  const ledger = ledgers.join()
+  const places = createPlaces({ agents, context, ledgers: budgets.ledgers })
+  const member = budgets.join()
   const runs = createToolRuns({
     context,
     clock,
@@ -109,7 +111,7 @@ function performerOf(
     places,
     writes,
   })
-  const left = createLeftClaims({ context, clock, kept, runs, writes })
+  const left = createLeftClaims({ agents, context, clock, kept, runs, writes })
   const programs = createProgramHashes({ agents, programHash }, (message) =>
     track(write('self', [message])),
   )
@@ -139,7 +141,7 @@ function performerOf(
           : () => {}
       await writes.finished()
       cancelStop()
-      ledger.leave()
+      member.leave()
     },
   }
 
@@ -173,6 +175,7 @@ function performerOf(
     const job = jobs.get(name)
     switch (job?.phase) {
       case 'claimed':
+        if (task.cancelled && task.try > 1) track(cancelAgent(agents, task, log))
         if (task.cancelled || isLate(clock, job.sentAt, task.startWithinMs))
           giveBack(jobs, name, job)
         else if (job.isChecked !== true) {

@@ -37,13 +37,8 @@ import { WeirError } from '../../../shared/lib/errors.ts'
 import { lazyChild, type WorkLog } from '../../../shared/lib/log/lazy-log.ts'
 import type { Slots } from '../../../shared/lib/slots.ts'
 import { version } from '../../../shared/lib/version.ts'
-import {
-  type AccountLines,
-  freeSlot,
-  type Slot,
-  unknownEnd,
-} from '../../../shared/runtime/budgets/account-lines.ts'
-import type { LedgerReader } from '../../../shared/runtime/budgets/ledger-reader.ts'
+import { freeSlot, type Slot, unknownEnd } from '../../../shared/runtime/budgets/account-lines.ts'
+import type { BudgetReaders } from '../../../shared/runtime/budgets/budget-readers.ts'
 import { stopOfTurn } from '../../../shared/runtime/settings/stops.ts'
 import { type Failed, failedBy, type ProviderRequest } from '../../../shared/wire/exchange.ts'
 import { contextFull, isContextEnd } from '../../../shared/wire/faults/provider-errors.ts'
@@ -99,6 +94,8 @@ export type GatewayOptions = {
    * `limits.modelStreamsMax`.
    */
   streams?: Slots
+  /** One object serves all stages and partitions of a process. Default: a new one. */
+  budgets?: BudgetReaders | undefined
   /** The shares of tenants that wait for one account. Default: all are equal. */
   weightOf?: WeightOf | undefined
 }
@@ -109,10 +106,7 @@ export type Gateway = GatewayOptions & {
   /** Remembers the requests that each agent's provider accepts, so the next one is right at once. */
   forms: AcceptedForms
   summaries: WrittenSummaries
-  /** The reservations under budgets, read once for all partitions of the process. */
-  ledgers: LedgerReader
-  /** The lines of providers' accounts. */
-  lines: AccountLines
+  budgets: BudgetReaders
   weightOf: WeightOf
 }
 
@@ -128,7 +122,8 @@ export async function runAttempt(
   const { conversation, turn, round } = task.request
   const id = { conversation, turn, round, attempt: context.randomId() }
   const log = lazyChild(context.log, id)
-  const { agents, lines, weightOf, streams } = gateway
+  const { agents, weightOf, streams } = gateway
+  const { lines } = gateway.budgets
   const agent = agents.get(task.request.agent)
   const slot = await slotOf({ lines, context, agent, task, attempt: id.attempt, weightOf, stop })
   const own: Attempt = { gateway, context, opened, task, stop, id, log, slot: slot ?? freeSlot }
@@ -298,7 +293,7 @@ async function reserved(
   if (inForce.budgets.length === 0) return undefined
   const { expiresAt } = task.request
   try {
-    const { ledgers: reader } = gateway
+    const { ledgers: reader } = gateway.budgets
     return await reserve({ context, reader, id, agent, request, inForce, expiresAt })
   } catch (error) {
     context.log.warn({ err: error }, 'the topic budgets cannot be used')

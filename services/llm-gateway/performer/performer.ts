@@ -10,8 +10,7 @@
 import { limits } from '../../../shared/contract/limits.ts'
 import type { PolicyRecord, StartPerformer } from '../../../shared/contract/performer.ts'
 import { createSlots } from '../../../shared/lib/slots.ts'
-import { createAccountLines } from '../../../shared/runtime/budgets/account-lines.ts'
-import { createLedgerReader } from '../../../shared/runtime/budgets/ledger-reader.ts'
+import { createBudgetReaders } from '../../../shared/runtime/budgets/budget-readers.ts'
 import { createStopWatch } from '../../../shared/runtime/settings/stop-watch.ts'
 import { stopOfTurn } from '../../../shared/runtime/settings/stops.ts'
 import { stopsInForce } from '../../../shared/runtime/settings/stops-in-force.ts'
@@ -34,9 +33,8 @@ export function startGateway(options: GatewayOptions): StartPerformer<AttemptTas
     streams: createSlots(limits.modelStreamsMax),
     forms: createAcceptedForms(),
     summaries: new Map(),
-    ledgers: createLedgerReader(),
-    lines: createAccountLines(),
     ...options,
+    budgets: options.budgets ?? createBudgetReaders(),
     weightOf: options.weightOf ?? (() => 1),
   }
   return (context) => {
@@ -51,7 +49,7 @@ export function startGateway(options: GatewayOptions): StartPerformer<AttemptTas
       hasWork: () => running.size > 0,
       found: stopNow,
     })
-    const readers = [gateway.ledgers.join(), gateway.lines.join()]
+    const member = gateway.budgets.join()
     let isClosed = false
     /** Resolves when model-opened of the newest rounds is acknowledged. */
     let opened = Promise.withResolvers<void>()
@@ -101,7 +99,7 @@ export function startGateway(options: GatewayOptions): StartPerformer<AttemptTas
         for (const { stop } of rounds.values()) stop?.abort(noLongerWanted)
         rounds.clear()
         await Promise.all([expiry?.stop(), ...running])
-        for (const reader of readers) reader.leave()
+        member.leave()
       },
     }
   }

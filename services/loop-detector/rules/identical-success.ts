@@ -32,7 +32,7 @@ export const identicalSuccess: Rule<Memory> = {
   thresholds: ['loop.identicalSuccesses'],
   description: 'The same call keeps succeeding with the same result.',
   firesWhen:
-    'the same call has the same result for the 5th time and nothing else was new. A step such as `undo` or the key Tab: the 10th time',
+    'the same call has the same result for the 5th time and nothing else was new. A step such as `undo` or Tab: the 10th time',
   endedBy: 'any new result',
   sentence: 'kept repeating a call with the same result',
   initial: () => ({ sleeps: 0, streaks: new Map() }),

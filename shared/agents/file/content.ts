@@ -147,6 +147,7 @@ export type ToolContent = LabelsContent & {
 export type ToolCode = Pick<Tool, 'check' | 'needsContext'> & {
   run?: FunctionTool['run']
   runsAgent?: string
+  cancelAgent?: NonNullable<FunctionTool['cancelAgent']>
   isolatedIn?: string
 }
 

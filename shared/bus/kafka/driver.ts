@@ -46,7 +46,6 @@ export type RawRequest<Answer> = {
   apiName: string
   body: Buffer
   decode(payload: Buffer): Answer
-  timeoutMs?: number
 }
 
 export type PartitionOffset = { partition: number; offset: string; metadata?: string | null }
@@ -131,8 +130,7 @@ export async function createBroker(
     ...client,
     socketFactory: client.socketFactory ?? createSocketFactory(),
     connectionTimeout: client.connectionTimeout ?? connectionTimeoutMs,
-    requestTimeout: client.requestTimeout ?? requestTimeoutMs,
-    enforceRequestTimeout: true,
+    enforceRequestTimeout: false, // link.ts does it, without a timer that fires ten times a second
     logger,
   })
   const connectionPool: ConnectionPool = await pools.build({ host, port })
@@ -156,7 +154,7 @@ export function sendRaw<Answer>(
   broker: DriverBroker,
   request: RawRequest<Answer>,
 ): Promise<Answer> {
-  const { apiKey, apiVersion, apiName, body, decode, timeoutMs } = request
+  const { apiKey, apiVersion, apiName, body, decode } = request
   const encoded = { buf: body, buffer: body, size: () => body.length }
   return broker.connectionPool.send({
     request: { apiKey, apiVersion, apiName, encode: async () => encoded },
@@ -164,7 +162,6 @@ export function sendRaw<Answer>(
       decode: async (payload: Buffer) => decode(payload),
       parse: (answer: Answer) => answer,
     },
-    requestTimeout: timeoutMs ?? null,
     logResponseError: false,
   }) as Promise<Answer>
 }

@@ -12,19 +12,14 @@ import { hasInForce } from '../../codec/codec.ts'
 import { limits } from '../../contract/limits.ts'
 import type { ModelLimits, SlotReserved, SlotSettled } from '../../contract/messages.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
-import {
-  type BudgetContext,
-  type BudgetRecord,
-  budgetRecord,
-  type Membership,
-  partitionFollowers,
-} from './budget-followers.ts'
+import type { BudgetContext, BudgetFollower } from './budget-follower.ts'
 import {
   applyToLine,
   attemptInLine,
   emptyLine,
   hasLimits,
   isIdle,
+  isOfLine,
   isUnderPressure,
   type LineRecord,
   type LineWait,
@@ -72,7 +67,6 @@ export type AccountLines = {
     request: SlotRequest,
     options: { stop: AbortSignal; onWait: (wait: SlotWait) => void },
   ): Promise<Slot | undefined>
-  join(): Membership
 }
 
 /** The end of a request whose use is unknown. */
@@ -96,29 +90,26 @@ const reportedWaitMs: Milliseconds = 1000
 /** So the search for idle lines costs each record little. */
 const sweepsFrom = 64
 
-/** One for a process. */
-export function createAccountLines(): AccountLines {
+export function createAccountLines(follower: BudgetFollower): AccountLines {
   const waiters = new Map<string, Map<string, Waiter>>()
   const timers = new Map<string, () => void>()
   /** The newest offset of each partition. A fold that begins anew decides nothing before it is there. */
   const readTo = new Map<number, number>()
 
-  const followers = partitionFollowers<Lines>({
+  const follow = follower.attach<Lines>({
     since: (now) => now - limits.slotsKeptMs,
     begin: () => ({ byAccount: new Map(), sweptSize: 0 }),
-    apply(lines, records, context) {
+    apply(lines, { partition, end, records }, context) {
       const changed = new Set<string>()
-      for (const record of records) {
-        const message = budgetRecord(record, context.log)
-        if (message === undefined || !isOfLine(message)) continue
-        applyToLines(lines, message, record.time)
+      for (const { message, time } of records) {
+        if (!isOfLine(message)) continue
+        applyToLines(lines, message, time)
         const waiter = waiters.get(message.account)?.get(message.attempt)
-        if (waiter !== undefined) waiter.behindMs ??= context.clock.now() - record.time
+        if (waiter !== undefined) waiter.behindMs ??= context.clock.now() - time
         changed.add(message.account)
       }
-      const { partition = 0, offset = 0 } = records.at(-1) ?? {}
-      if (offset < (readTo.get(partition) ?? 0)) return
-      readTo.set(partition, offset)
+      if (end < (readTo.get(partition) ?? 0)) return
+      readTo.set(partition, end)
       for (const account of changed) serve(account, lines, context)
     },
   })
@@ -175,7 +166,7 @@ export function createAccountLines(): AccountLines {
     const { server, key, model } = account
     const id = saltedHash(salt, server, key, model)
     const request = round === undefined ? '' : saltedHash(salt, round)
-    const { state } = followers.follow(context, await context.budgets.partitionOf(id))
+    const { state } = follow(context, await context.budgets.partitionOf(id))
     const line = state.byAccount.get(id)
     const isHeld = line !== undefined && isUnderPressure(line, context.clock.now())
     const own = { account: id, attempt }
@@ -233,7 +224,6 @@ export function createAccountLines(): AccountLines {
         return freeSlot
       }
     },
-    join: followers.join,
   }
 }
 
@@ -261,11 +251,6 @@ function slotOf(
         await append(context, { type: 'slot-settled', ...own, ...end })
     },
   }
-}
-
-function isOfLine(message: BudgetRecord): message is LineRecord {
-  const { type } = message
-  return type === 'slot-reserved' || type === 'slot-renewed' || type === 'slot-settled'
 }
 
 function applyToLines(lines: Lines, record: LineRecord, time: Milliseconds): void {

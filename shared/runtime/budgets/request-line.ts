@@ -111,6 +111,19 @@ export function hasLimits(given: ModelLimits): boolean {
 
 export type LineRecord = SlotReserved | SlotRenewed | SlotSettled
 
+const lineTypes: ReadonlySet<string> = new Set<LineRecord['type']>([
+  'slot-reserved',
+  'slot-renewed',
+  'slot-settled',
+])
+
+/** Whether a record of the topic is of a line, or of the ledger. */
+export function isOfLine<Other extends { type: string }>(
+  record: Other | LineRecord,
+): record is LineRecord {
+  return lineTypes.has(record.type)
+}
+
 /** Changes the line in place. `time`: the append time of the record. */
 export function applyToLine(line: RequestLine, record: LineRecord, time: Milliseconds): void {
   advance(line, time)

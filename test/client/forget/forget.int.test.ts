@@ -29,11 +29,12 @@ import type { Bus } from '../../../shared/contract/bus.ts'
 import { historyPrefix } from '../../../shared/contract/history/history-keys.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { HistorySummary } from '../../../shared/contract/messages.ts'
-import { topicSpecs } from '../../../shared/contract/retention.ts'
+import { guardTopicSpec, topicSpecs } from '../../../shared/contract/retention.ts'
 import { historyKey, summaryKey, titleKey } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
-import { registerGuard } from '../../../shared/runtime/guards/guard-registry.ts'
+import { guardSetting, registerGuard } from '../../../shared/runtime/guards/guard-registry.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
+import { removeStored } from '../../../shared/runtime/settings/operator-setting.ts'
 import { readSettings } from '../../../shared/settings/settings.ts'
 import { answerOf, requestOf, saidText } from '../../support/guest-requests.ts'
 import { until } from '../../support/inbox.ts'
@@ -140,6 +141,15 @@ function summaryOf(conversation: string): HistorySummary {
 const ids = async (weir: Weir) =>
   (await weir.conversations()).conversations.map(({ conversation }) => conversation).sort()
 
+const localPlace = {
+  topicPrefix: 'weir.',
+  partitions: 1,
+  isLocal: true,
+  retentionMs: 1,
+  auditMs: 1,
+  listGuardTopics: async () => [],
+}
+
 describe('a deleted conversation', () => {
   it('leaves no byte of its texts in a file of the folder, while Weir runs, and others stay', async () => {
     const weir = await open()
@@ -239,7 +249,7 @@ describe('a deleted conversation', () => {
         return records
       },
     }
-    const place = { topicPrefix: 'weir.', partitions: 1, isLocal: true, retentionMs: 1, auditMs: 1 }
+    const place = localPlace
     const which = { tenant: 'default', by: 'ann' }
     const { conversations } = await forgetConversations({ ...place, bus: counting }, which)
     expect(conversations).toHaveLength(limits.eraseConversationsMax + 2)
@@ -271,7 +281,7 @@ describe('a deleted conversation', () => {
     for (const id of ['a', 'b']) await ask(weir, id)
     await weir.close()
     const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
-    const place = { topicPrefix: 'weir.', partitions: 1, isLocal: true, retentionMs: 1, auditMs: 1 }
+    const place = localPlace
     const failing = async () => {
       throw new Error('the process ends')
     }
@@ -289,7 +299,7 @@ describe('a deleted conversation', () => {
     for (const id of ['a', 'b']) await ask(weir, id)
     await weir.close()
     const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
-    const place = { topicPrefix: 'weir.', partitions: 1, isLocal: true, retentionMs: 1, auditMs: 1 }
+    const place = localPlace
     let reads = 0
     const busy: Bus = {
       ...bus,
@@ -480,7 +490,13 @@ describe('a log that deletes by retention alone, as Kafka does', () => {
     }
   }
 
-  const place = { topicPrefix: 'weir.', partitions: 1, isLocal: false, auditMs: 400 * dayMs }
+  const place = {
+    topicPrefix: 'weir.',
+    partitions: 1,
+    isLocal: false,
+    auditMs: 400 * dayMs,
+    listGuardTopics: async () => ['guard-verdicts.listed'],
+  }
 
   it('without retention answers in JSON that its records are never deleted', async () => {
     const weir = await open()
@@ -603,7 +619,14 @@ describe('a log that deletes by retention alone, as Kafka does', () => {
     })
   })
 
-  it.each(['weir.activity', 'weir.model-deltas', 'weir.history', 'weir.guard-verdicts.money'])(
+  it.each([
+    'weir.activity',
+    'weir.model-deltas',
+    'weir.history',
+    'weir.guard-verdicts.money',
+    'weir.guard-verdicts.removed',
+    'weir.guard-verdicts.listed',
+  ])(
     'is not reported as unreadable if %s has a record that a stage encrypted with the key of the tenant',
     async (topic) => {
       const keys = join(folder, 'keys.json')
@@ -618,6 +641,9 @@ describe('a log that deletes by retention alone, as Kafka does', () => {
         const money = { name: 'money', version: '1', tools: ['*'], deadlineMs: 1_000 }
         const guard = { ...money, onTimeout: 'deny' } as const
         await registerGuard({ ...log, guard, replace: false })
+        await registerGuard({ ...log, guard: { ...guard, name: 'removed' }, replace: false })
+        await removeStored(guardSetting, log, { id: 'removed', by: 'ann' })
+        await bus.ensureTopics([guardTopicSpec('weir.', 'listed', 1)])
         const message = { type: 'cancel-requested', conversation: 'a', messageId: 'm' } as const
         const early = toRecord({ topic, partition: 0, message })
         const key =

@@ -328,15 +328,30 @@ describe('an outcome', () => {
     expect(givenBack.wants).toMatchObject([{ kind: 'claim', try: 2 }])
     const again = givenBack.when(claim('b', { try: 2 }))
     for (const end of [
-      givenBack.when(cancel),
       givenBack.when(at(expiresAt, tick)),
-      again.when(cancel).when(outcome('b', null, { try: 2 })),
       again.when(outcome('b', ok('no', { status: 'denied' }), { try: 2 })),
     ])
       expect(statusesOf(end)).toEqual(['unknown'])
     expect(statusesOf(again.when(outcome('b', ok(), { try: 2 })))).toEqual(['ok'])
-    const cancelled = given(executor, roundCleared(), claim('a'), cancel)
-    expect(statusesOf(cancelled.when(outcome('a', null, { goesOn: true })))).toEqual(['unknown'])
+  })
+
+  it('without a result and cancelled, while its agent goes on, waits until somebody cancelled that agent', () => {
+    const goesOn = outcome('a', null, { goesOn: true })
+    const first = given(executor, roundCleared(), claim('a'))
+    const second = first
+      .when(goesOn)
+      .when(claim('b', { try: 2 }))
+      .when(cancel)
+    for (const [cancelled, attempt] of [
+      [first.when(goesOn).when(cancel), 2],
+      [first.when(cancel).when(goesOn), 1],
+      [second.when(outcome('b', null, { try: 2 })), 2],
+    ] as const) {
+      expect(statusesOf(cancelled)).toBeUndefined()
+      expect(cancelled.wants).toMatchObject([{ kind: 'run', owner: '', cancelled: true }])
+      expect(statusesOf(cancelled.when(lapsed('', { try: attempt })))).toEqual(['unknown'])
+      expect(statusesOf(cancelled.when(at(cancelled.due!, tick)))).toEqual(['unknown'])
+    }
   })
 
   it('without a result too often ends the call as skipped, because the tool never began', () => {

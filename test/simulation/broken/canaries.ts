@@ -74,7 +74,7 @@ export const canaries: Canary[] = [
   { system: throwsLater, foundBy: 'nothing-stops', exposedBy: 2 },
   { system: skippedThoughLapsed, foundBy: 'one-result-per-call', exposedBy: 8, weather: deadly },
   { system: attemptsTogether, foundBy: 'whole-model-answers' },
-  { system: forgetsMessageIds, foundBy: 'messages-end' },
+  { system: forgetsMessageIds, foundBy: 'messages-end', exposedBy: 3 },
   { system: noDeadline, foundBy: 'commits', exposedBy: 9, weather: deadly },
   { system: noDeadlines, foundBy: 'messages-end', weather: deadly },
   { system: countsInProcess, foundBy: 'one-content-per-id' },
@@ -95,11 +95,13 @@ export const canaries: Canary[] = [
   {
     system: { ...grantsEveryReservation, name: 'the executor grants every place of a tree' },
     foundBy: 'tree-caps',
+    exposedBy: 4,
     hasTrees: true,
   },
   {
     system: { ...grantsEveryReservation, name: 'a front grants every place of a session' },
     foundBy: 'guest-trees',
+    exposedBy: 2,
     hasTrees: true,
     hasGuests: true,
   },
@@ -120,7 +122,13 @@ export const canaries: Canary[] = [
     weather: quiet,
     hasGuests: true,
   },
-  { system: silentHead, foundBy: 'guest-advice-next', weather: quiet, hasGuests: true },
+  {
+    system: silentHead,
+    foundBy: 'guest-advice-next',
+    exposedBy: 3,
+    weather: quiet,
+    hasGuests: true,
+  },
 ]
 
 /** The settings of a canary's runs: a seed with several processes, which meet on one partition. */

@@ -131,7 +131,10 @@ export function childrenOf(options: ChildrenOptions): StartChild {
 
   return (run, call, machine) => {
     const calls = createAgentCalls()
-    calls.begin(agents, partitions, (agent, sent) => ask(machine, agent, sent))
+    calls.begin(agents, partitions, {
+      ask: (agent, sent) => ask(machine, agent, sent),
+      cancel: () => Promise.reject(new Error('no tool of the simulation cancels an agent')),
+    })
     const turn = { agent: { name: run.runsAgent }, caps: {}, text: () => 'dig' } as unknown
     return startFunction(
       { ...run, run: (args, own) => calls.run(turn as AgentTurn, parentName, args, own) },

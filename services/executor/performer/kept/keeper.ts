@@ -1,5 +1,5 @@
 // The process that holds the command tools of this executor (keeper-child.ts), as the executor sees
-// it. It starts with the first call, and again if it ends. An idle one does not keep us alive.
+// it. It starts with `begin` or the first call, and again if it ends. An idle one does not keep us alive.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -28,6 +28,8 @@ import {
 } from './result-files.ts'
 
 export type Keeper = {
+  /** Starts the process, so the first call need not wait for its start. */
+  begin(): void
   /** As StartTool. `leftMs`: how long the claim allows a start. */
   start(run: CommandTool, call: ToolCall, of: { claim: ClaimId; leftMs: number }): RunningTool
   /** The log has the outcome of this claim. */
@@ -59,10 +61,12 @@ const keeperChild = fileURLToPath(
 export function createKeeper(options: KeeperOptions): Keeper {
   const { root, log } = options
   const folders = new Map<string, string>()
-  let current: Running | undefined
+  let running: Running | undefined
   let isRefused = false
 
   return {
+    begin: () => void current(),
+
     start(run, call, { claim, leftMs }) {
       const name = claimName(claim)
       const keeper = keeperFor(name) // first: a sandbox hides only a folder that is there
@@ -100,8 +104,8 @@ export function createKeeper(options: KeeperOptions): Keeper {
     forget,
 
     close() {
-      const ended = current
-      current = undefined
+      const ended = running
+      running = undefined
       if (ended === undefined) return
       if (ended.child.connected) ended.child.disconnect()
       removeIfEmpty(ended.folder)
@@ -114,29 +118,42 @@ export function createKeeper(options: KeeperOptions): Keeper {
     folders.delete(name)
     if (folder === undefined) return
     removeClaim(folder, name)
-    if (folder !== current?.folder) removeIfEmpty(folder)
+    if (folder !== running?.folder) removeIfEmpty(folder)
   }
 
   function onEnd(keeper: Running): void {
-    if (current === keeper) current = undefined
+    if (running === keeper) running = undefined
   }
 
   /** With the claim marked as running. Undefined: no file can be written, so the call runs here. */
   function keeperFor(name: string): Running | undefined {
+    const keeper = current()
+    if (keeper === undefined) return undefined
     try {
-      current ??= startKeeper(options, onEnd)
-      markRunning(current.folder, name)
-      folders.set(name, current.folder)
-      return current
+      markRunning(keeper.folder, name)
+      folders.set(name, keeper.folder)
+      return keeper
     } catch (error) {
-      if (!isRefused)
-        log.warn(
-          { err: error, folder: root },
-          'results of running tools cannot be kept: if this process dies, their outcome is unknown',
-        )
-      isRefused = true
-      return undefined
+      return refuse(error)
     }
+  }
+
+  function current(): Running | undefined {
+    try {
+      running ??= startKeeper(options, onEnd)
+      return running
+    } catch (error) {
+      return refuse(error)
+    }
+  }
+
+  function refuse(error: unknown): undefined {
+    if (!isRefused)
+      log.warn(
+        { err: error, folder: root },
+        'results of running tools cannot be kept: if this process dies, their outcome is unknown',
+      )
+    isRefused = true
   }
 }
 

@@ -131,13 +131,13 @@ function runOf(
 function functionOf(
   source: Source,
   path: Path,
-  { run, runsAgent, isolatedIn }: ToolCode & Pick<FunctionTool, 'run'>,
+  { run, runsAgent, cancelAgent, isolatedIn }: ToolCode & Pick<FunctionTool, 'run'>,
   surroundings: Surroundings & Pick<ToolContent, 'name'>,
 ): FunctionTool | ModuleTool {
   const { name, outputBytesMax } = surroundings
   const bytesMax = outputBytesMax === undefined ? {} : { outputBytesMax }
-  if (isolatedIn === undefined)
-    return { kind: 'function', run, ...(runsAgent !== undefined && { runsAgent }), ...bytesMax }
+  const ofAgent = runsAgent !== undefined && { runsAgent, ...(cancelAgent && { cancelAgent }) }
+  if (isolatedIn === undefined) return { kind: 'function', run, ...ofAgent, ...bytesMax }
   const entry = { kind: 'defined' as const, name: name ?? '' }
   return { ...moduleOf(source, path, isolatedIn, surroundings), entry }
 }

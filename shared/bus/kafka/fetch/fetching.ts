@@ -10,6 +10,8 @@
 // again, it fails with the reason.
 // If a partition has records but returns none, fetching reconnects, and then the cursor
 // fails.
+// Requests without records to one broker end together, so their cursors gather in one request: an idle
+// process sends few. A record ends its request at once, however long that waits.
 
 import type { Logger } from 'pino'
 import type { Offset } from '../../../contract/bus.ts'
@@ -30,6 +32,7 @@ import {
 } from './fetch-cursors.ts'
 import { fetchRequest } from './fetch-request.ts'
 import { createResponseHandler } from './fetch-responses.ts'
+import { createFetchWaits } from './fetch-waits.ts'
 
 export type Fetching = {
   /** Reads for the cursor until it is removed or fails. */
@@ -55,23 +58,20 @@ export type FetchingOptions = {
 }
 
 /**
- * How long a request waits at the broker for the first record. A cursor waits at most so long if
- * all requests are in flight.
- */
-const waitMs = 500
-
-/**
  * Behind a response with many records, and nothing behind them, its cursors wait so long: under load
  * fewer and larger responses cost less. Few records never wait.
  */
 const gatherMs = 8
 const manyRecords = 8
 
+const ownRestMs = 5_000
+
 export function createFetching(options: FetchingOptions): Fetching {
   const { cluster, log, requestsMax, partitionBytesMax, bytesMax } = options
   const { clock } = cluster
   const cursors = createFetchCursors(cluster, log)
   const connections = createFetchConnections(cluster.connect, requestsMax)
+  const waits = createFetchWaits(requestsMax, clock.monotonic)
   const wakeSoon = onceSoon(wake)
   const own = createOwnRecords(cluster, cursors, wakeSoon)
   let isClosed = false
@@ -108,8 +108,10 @@ export function createFetching(options: FetchingOptions): Fetching {
   /** `sharers`: by partition, the cursors that read it from the same offset. */
   async function fetch(connection: BrokerConnection, sharers: CursorState[][]): Promise<void> {
     const states = sharers.flat()
+    const { node } = connection
     for (const state of states) if (state.phase.kind !== 'removed') state.phase = inFlight
     try {
+      const waitMs = waits.waitMs(node, connections.busy(node))
       const partitions = sharers.flatMap(([state]) => (state === undefined ? [] : [fromOf(state)]))
       const request = fetchRequest(partitions, { waitMs, bytesMax, partitionBytesMax })
       const responses = await connection.request((broker) => sendRaw(broker, request), waitMs)
@@ -122,7 +124,9 @@ export function createFetching(options: FetchingOptions): Fetching {
         if (response.errorCode === 0) own.sawEnd(response)
         records += onResponse(state, response, () => connection.reset())
       }
-      if (records >= manyRecords) gather(states)
+      if (records >= manyRecords) gather(states, clock.monotonic() + gatherMs)
+      if (responses.every(({ set }) => set.length === 0))
+        gather(states, waits.nextAt(node, connections.busy(node)))
     } catch (error) {
       endFetch(states)
       if (!isClosed) onFailure(states, error)
@@ -130,8 +134,8 @@ export function createFetching(options: FetchingOptions): Fetching {
     wake()
   }
 
-  function gather(states: CursorState[]): void {
-    for (const state of states) state.gatherUntil = clock.monotonic() + gatherMs
+  function gather(states: CursorState[], until: Milliseconds): void {
+    for (const state of states) state.gatherUntil = until
   }
 
   function onFailure(states: CursorState[], error: unknown): void {
@@ -162,7 +166,8 @@ export function createFetching(options: FetchingOptions): Fetching {
 
 /**
  * One request: by partition, the cursors that read it from the same offset. `isOwn`: only partitions
- * that this process alone writes. A request with both would end with each write of this process.
+ * that this process alone writes. A request with both would end with each write of this process, so they
+ * are together only where it has not written for `ownRestMs`.
  */
 type FetchPlan = { node: Node; isOwn: boolean; sharers: Map<string, CursorState[]> }
 
@@ -178,7 +183,7 @@ function planRequests(
     const { phase, cursor } = state
     if (phase.kind === 'in-flight' || phase.kind === 'removed' || !cursor.hasRoom()) continue
     const ownUntil = ownAloneUntil(state, now)
-    const isOwn = ownUntil > 0
+    const isOwn = ownUntil > now - ownRestMs
     const at = phase.kind === 'backoff' ? phase.until : Math.max(state.gatherUntil, ownUntil)
     if (at > now) {
       nextAt = Math.min(nextAt, at)
@@ -219,6 +224,8 @@ function fromOf({ cursor: { topic, partition, next } }: CursorState): {
 type FetchConnections = {
   /** A connection without a request. Undefined: all of the broker's are busy. */
   idle(node: Node): BrokerConnection | undefined
+  /** The number of the broker's connections with a request. */
+  busy(node: Node): number
   close(): void
 }
 
@@ -242,6 +249,8 @@ function createFetchConnections(
       usable.push(connection)
       return connection
     },
+
+    busy: ({ id }) => (connections.get(id) ?? []).filter(({ isBusy }) => isBusy).length,
 
     close() {
       for (const connection of [...connections.values()].flat()) connection.close()

@@ -2,7 +2,8 @@
 // commits, leaves. It does not know the records.
 // A join waits for nobody: reading goes on, and partitions that moved are released
 // by the response. Double outputs and commits are harmless (R3, R4); a wait stops the group.
-// Its own timer keeps the membership alive, however slow a partition is.
+// Its own timer keeps the membership alive, however slow a partition is. Heartbeats are three times rarer
+// while nothing is committed, so an idle member learns later that its group changes.
 // If the coordinator does not know the member, all partitions are lost at once, and
 // it joins as a new one. While no coordinator answers, it keeps them.
 // A commit is an offset and its metadata. All commits of one call go in one request.
@@ -77,6 +78,16 @@ export function joinGroup(options: MembershipOptions): Membership {
   const coordinator = createCoordinator(cluster, group, left.signal)
   let identity: Identity = newcomer
   let phase: Phase = { kind: 'joining' }
+  let busyUntil = 0
+
+  /** Three of them always fit into a session. */
+  function heartbeatGapMs(): Milliseconds {
+    return clock.monotonic() < busyUntil ? heartbeatMs : Math.min(3 * heartbeatMs, sessionMs / 3)
+  }
+
+  function isBusyNow(): void {
+    busyUntil = clock.monotonic() + sessionMs
+  }
 
   async function join(): Promise<void> {
     if (identity.member !== '') await options.beforeJoin()
@@ -84,13 +95,14 @@ export function joinGroup(options: MembershipOptions): Membership {
       identity = { ...identity, member }
     })
     phase = { kind: 'joined', answeredAt: clock.monotonic() }
+    isBusyNow()
     const { generation, owned } = identity
     log.info({ topic, generation, partitions: owned }, 'joined the group')
     options.onAssigned(owned)
   }
 
   async function heartbeat(): Promise<void> {
-    await pause(clock, heartbeatMs, left.signal)
+    await pause(clock, heartbeatGapMs(), left.signal)
     if (left.signal.aborted) return
     const { member: memberId, generation: groupGenerationId } = identity
     await coordinator.request((broker) =>
@@ -163,6 +175,7 @@ export function joinGroup(options: MembershipOptions): Membership {
     },
 
     async commit(commits) {
+      isBusyNow()
       // The identity when it is sent: a join may be before it on the link.
       await coordinator.request((broker) =>
         broker.offsetCommit(commitRequest({ group, topic }, identity, commits)),

@@ -48,6 +48,36 @@ function world(left: Left, options: OwnerOptions = {}) {
 
 const typesOf = (messages: Message[]) => messages.map(({ type }) => type)
 
+describe('the call of an agent whose executor was killed', () => {
+  it('is cancelled once, also if the cancel comes after the next owner', async () => {
+    const calls: unknown[] = []
+    const run = {
+      kind: 'function',
+      run: async () => '',
+      runsAgent: 'helper',
+      cancelAgent: async (call: unknown) => {
+        calls.push(call)
+      },
+    } as const
+    const withAgent = new Map(
+      [...agents].map(([name, agent]) => [
+        name,
+        { ...agent, tools: agent.tools.map((tool) => ({ ...tool, run })) },
+      ]),
+    )
+    const clock = testClock()
+    const all = inbox(clock)
+    all.append(roundCleared())
+    all.append(claim('dead'))
+    all.own('next', startExecutor({ agents: withAgent, run: fakeTools({ startable: true }).run }))
+    await settled()
+    expect(calls).toEqual([])
+    for (const record of [cancel, cancel]) all.append(record)
+    await settled()
+    expect(calls).toMatchObject([{ idempotencyKey: '["c",7,1,0]', caller: { redact: [] } }])
+  })
+})
+
 describe('a tool that outlived its owner', () => {
   it('is waited for, and its result is the outcome of its own claim', async () => {
     const { clock, owner, state, ended, outputs, tools } = world(stillRunning())

@@ -661,8 +661,16 @@ describe('shutdown', () => {
     expect([tools.started, resultsIn(outputs)]).toEqual([[], []])
   })
 
-  it('gives back the call of an agent that goes on, so a cancel does not skip the call', async () => {
-    const run = { kind: 'function', run: async () => '', runsAgent: 'helper' } as const
+  it('gives back the call of an agent that goes on, and a cancel reaches that agent by the next owner', async () => {
+    const cancelled: string[] = []
+    const run = {
+      kind: 'function',
+      run: async () => '',
+      runsAgent: 'helper',
+      cancelAgent: async ({ idempotencyKey }: { idempotencyKey: string }) => {
+        cancelled.push(idempotencyKey)
+      },
+    } as const
     const withAgent = new Map(
       [...agents].map(([name, agent]) => [
         name,
@@ -677,6 +685,11 @@ describe('shutdown', () => {
     await owner.close('shutdown')
     expect(outcomesOf(owner.written)).toEqual([outcome('a', null, { goesOn: true })])
     append(cancel)
+    expect([cancelled, resultsIn(outputs)]).toEqual([[], []])
+    const next = own('b', startExecutor({ agents: withAgent, run: tools.run, slots }))
+    await settled()
+    expect(cancelled).toEqual(['["c",7,1,0]'])
+    expect(typesOf(next.written)).toEqual(['lapsed'])
     expect(resultsIn(outputs)).toEqual([['unknown']])
   })
 

@@ -7,12 +7,9 @@ import { hold } from '../../../../shared/codec/codec.ts'
 import { messageOf } from '../../../../shared/codec/message-of.ts'
 import type { ModelLimits } from '../../../../shared/contract/messages.ts'
 import { createLog } from '../../../../shared/lib/log/log.ts'
-import {
-  createAccountLines,
-  type Slot,
-  type SlotWait,
-} from '../../../../shared/runtime/budgets/account-lines.ts'
+import type { Slot, SlotWait } from '../../../../shared/runtime/budgets/account-lines.ts'
 import { budgetLog } from '../../../../shared/runtime/budgets/budget-log.ts'
+import { createBudgetReaders } from '../../../../shared/runtime/budgets/budget-readers.ts'
 import { noModelLimits } from '../../../../shared/runtime/budgets/request-line.ts'
 
 const log = createLog({ level: 'silent' })
@@ -36,8 +33,8 @@ async function world() {
   const waits = new Map<string, SlotWait>()
 
   function gateway() {
-    const lines = createAccountLines()
-    const member = lines.join()
+    const { lines, join } = createBudgetReaders()
+    const member = join()
     closing.push(() => member.leave())
     const whole = budgetLog({ bus, topicPrefix: '', log })
     let isBroken = false

@@ -43,7 +43,6 @@ function world(decide: (budgets: BudgetInForce[]) => Decision | undefined | Erro
         if (decision instanceof Error) throw decision
         return decision
       },
-      join: () => ({ leave: () => {} }),
     },
   )
   const [places, once] = [childPlaces(reservations), onceValues(reservations)]

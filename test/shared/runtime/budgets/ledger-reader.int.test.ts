@@ -9,10 +9,8 @@ import type { BudgetReserved } from '../../../../shared/contract/messages.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { createLog } from '../../../../shared/lib/log/log.ts'
 import { budgetLog } from '../../../../shared/runtime/budgets/budget-log.ts'
-import {
-  createLedgerReader,
-  type LedgerReader,
-} from '../../../../shared/runtime/budgets/ledger-reader.ts'
+import { createBudgetReaders } from '../../../../shared/runtime/budgets/budget-readers.ts'
+import type { LedgerReader } from '../../../../shared/runtime/budgets/ledger-reader.ts'
 import { kafkaWorld } from '../../bus/kafka/kafka-world.ts'
 
 const bound = 60
@@ -29,8 +27,8 @@ afterEach(async () => {
 type Gateway = { reader: LedgerReader; context: Parameters<LedgerReader['reserve']>[0] }
 
 function gatewayOn(bus: Bus, topicPrefix: string): Gateway {
-  const reader = createLedgerReader()
-  const member = reader.join()
+  const { ledgers: reader, join } = createBudgetReaders()
+  const member = join()
   closing.push(() => member.leave())
   return {
     reader,

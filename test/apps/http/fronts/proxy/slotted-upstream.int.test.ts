@@ -7,8 +7,8 @@ import { upstreamAt } from '../../../../../apps/http/fronts/proxy/upstream.ts'
 import { fakeClock } from '../../../../../client/testing/fake-clock.ts'
 import { openEmbeddedBus } from '../../../../../shared/bus/embedded/bus.ts'
 import { createLog } from '../../../../../shared/lib/log/log.ts'
-import { createAccountLines } from '../../../../../shared/runtime/budgets/account-lines.ts'
 import { budgetLog } from '../../../../../shared/runtime/budgets/budget-log.ts'
+import { createBudgetReaders } from '../../../../../shared/runtime/budgets/budget-readers.ts'
 import { noModelLimits } from '../../../../../shared/runtime/budgets/request-line.ts'
 import { scriptedUpstream } from './scripted-upstream.ts'
 
@@ -33,8 +33,8 @@ async function world(retryAfter: number, sign?: RequestSigner) {
   })
   closing.push(() => provider.close())
   const context = { budgets: budgetLog({ bus, topicPrefix: '', log }), clock, log }
-  const lines = createAccountLines()
-  const member = lines.join()
+  const { lines, join } = createBudgetReaders()
+  const member = join()
   closing.push(() => member.leave())
   const upstream = slottedUpstream(upstreamAt(provider.url, sign), {
     slotOf: (request, options) => lines.slot(context, request, options),

@@ -411,6 +411,16 @@ describe('a living executor', () => {
     expect(await next.ended).toMatchObject({ status: 'ok', text: 'again' })
   })
 
+  it('can start the process that holds its tools before the first call, which then uses that process', async () => {
+    kept.begin()
+    const started = keepers()
+    expect(started.map(isAlive)).toEqual([true])
+    release('done')
+    const tool = kept.start(gated(), call, { claim, leftMs: 60_000 })
+    expect(await tool.ended).toMatchObject({ status: 'ok', text: 'done' })
+    expect(keepers()).toEqual(started)
+  })
+
   it('gives a claim back whose time passed before the start', async () => {
     const tool = kept.start(gated(), call, { claim, leftMs: 0 })
     expect(await tool.ended).toMatchObject({ isGivenBack: true })

@@ -17,6 +17,7 @@ import { textOf } from '../../recording-readers.ts'
 type PendingRequest = {
   link: number
   node: number
+  waitMs: number | undefined
   answer(...partitions: FetchedPartition[]): Promise<void>
   fail(error: Error): Promise<void>
 }
@@ -57,11 +58,12 @@ function scriptedCluster(topics: Topic[]): {
         get isOpen() {
           return state.isOpen
         },
-        request: () =>
+        request: (_, waitMs) =>
           new Promise((resolve, reject) => {
             requests.push({
               link,
               node: node.id,
+              waitMs,
               answer: (...partitions) => settled(() => resolve(partitions as never)),
               fail: (error) => settled(() => reject(error)),
             })
@@ -236,6 +238,37 @@ describe('fetching', () => {
     await turns()
     await requests[2]?.answer(fetched(0, 0, 'a'))
     expect([reader.seen, reader.failures]).toEqual([['a'], []])
+  })
+
+  it('lets requests without records end together, and then sends one for all of them', async () => {
+    const { cluster, clock, requests } = scriptedCluster([topic()])
+    const reading = start(cluster, 8)
+    const readers = [cursor(0), cursor(1)] as const
+    reading.add(readers[0])
+    await turns()
+    clock.advance(2000)
+    reading.add(readers[1])
+    await turns()
+    expect(requests.map(({ waitMs }) => waitMs)).toEqual([5000, 3000])
+    clock.advance(3000)
+    await requests[0]?.answer(fetched(0, 0))
+    await requests[1]?.answer(fetched(1, 0))
+    expect(requests).toHaveLength(2)
+    clock.advance(8)
+    await turns()
+    expect(requests).toHaveLength(3)
+    await requests[2]?.answer(fetched(0, 0, 'a'), fetched(1, 0, 'b'))
+    expect(readers.map(({ seen }) => seen)).toEqual([['a'], ['b']])
+  })
+
+  it('lets a request wait briefly while half of the requests to its broker are in flight', async () => {
+    const { cluster, requests } = scriptedCluster([topic()])
+    const reading = start(cluster, 4)
+    for (const partition of [0, 1, 2, 3]) {
+      reading.add(cursor(partition))
+      await turns()
+    }
+    expect(requests.map(({ waitMs }) => waitMs)).toEqual([5000, 5000, 500, 500])
   })
 
   it('waits for a missing leader without a limit', async () => {

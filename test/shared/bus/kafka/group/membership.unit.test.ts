@@ -120,3 +120,27 @@ it('with a chosen name fails when its joins are fenced again and again', async (
   expect(member.failures).toHaveLength(1)
   expect(member.requests).toHaveLength(6)
 })
+
+it('sends fewer heartbeats once it has committed nothing for a session, and more after a commit', async () => {
+  const member = join(found)
+  const { requests, clock, membership } = member
+  const beat = async () => {
+    clock.advance(Math.min(...clock.waiting()))
+    await turns()
+    await requests.at(-1)?.answer({})
+  }
+  await turns()
+  await acceptJoin(member, 'first')
+  await acceptSync(member)
+  for (let second = 0; second < 10; second += 1) {
+    expect(clock.waiting()).toEqual([1_000])
+    await beat()
+  }
+  expect(clock.waiting()).toEqual([3_000])
+  void membership.commit(new Map())
+  await turns()
+  await requests.at(-1)?.answer({})
+  await beat()
+  expect(clock.waiting()).toEqual([1_000])
+  void membership.leave() // nobody answers it
+})
