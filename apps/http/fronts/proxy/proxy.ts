@@ -162,9 +162,12 @@ export function createProxy({
     { sent, bytes }: { sent: SentRequest | undefined; bytes: Buffer },
     guest: ProxiedConversation | undefined,
   ): Promise<ReservedRequest> {
-    const named = sent && identities.ofRequest({ agent, api, path, headers, body: sent.body })
-    const identity = named ?? unnamedIdentity()
-    const opening = guest ?? conversationOf(agent, { ...identity, holds: false, hides: false })
+    // A judged request has its conversation already.
+    const find = () => sent && identities.ofRequest({ agent, api, path, headers, body: sent.body })
+    const named = guest === undefined ? find() : undefined
+    const open = () =>
+      conversationOf(agent, { ...(named ?? unnamedIdentity()), holds: false, hides: false })
+    const opening = guest ?? open()
     const own = await Promise.resolve(opening).catch((error: unknown) => {
       if (error instanceof HttpError) throw error
       log.warn({ err: error, agent }, 'a request of a guest passes without its budget')
@@ -174,7 +177,8 @@ export function createProxy({
       sent === undefined
         ? { format: guestFormat(api), body: bytes.toString('latin1') }
         : guestRequest(api, headers, sent)
-    const options = { isNamed: named !== undefined, baseUrl: upstream.url, track }
+    const isNamed = guest !== undefined || named !== undefined
+    const options = { isNamed, baseUrl: upstream.url, track }
     return reserveRequest(own, request, options)
   }
 
