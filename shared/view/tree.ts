@@ -7,6 +7,7 @@ import type { ConversationId } from '../contract/ids.ts'
 import { type Placed, parentOf } from '../contract/tree.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 import { type Money, sumOfMoney } from './totals.ts'
+import { callsDenied } from './turn-facts.ts'
 import { type Ending, endingOf, type TurnView } from './turn-view.ts'
 
 /** `weir conversations --tree ID --json` prints it. Newer versions may add fields. */
@@ -24,6 +25,8 @@ type TreeUse = {
   turns: number
   rounds: number
   calls: number
+  /** Of these calls, such as those that a cap of the tree held back. */
+  denied: number
   tokens: number
   money: Money | null
   startedAt: Milliseconds
@@ -91,6 +94,7 @@ export function addTurnToTree(tree: TreeFold, conversation: ConversationId, turn
   folded.turns += 1
   folded.rounds += turn.round
   folded.calls += turn.calls
+  folded.denied += callsDenied(turn.facts)
   folded.tokens += turn.tokens
   folded.startedAt = Math.min(folded.startedAt, startedAt)
   folded.lastAt = Math.max(folded.lastAt, ending?.at ?? turn.lastAt)
@@ -108,6 +112,7 @@ function beginLine(conversation: ConversationId, startedAt: Milliseconds): Folde
     turns: 0,
     rounds: 0,
     calls: 0,
+    denied: 0,
     tokens: 0,
     startedAt,
     lastAt: startedAt,
@@ -130,7 +135,8 @@ export function treeTimeline(
 }
 
 function lineOf(folded: Folded, depth: number, money: Money | null): TreeLine {
-  const { placed, agent, turns, rounds, calls, tokens, startedAt, lastAt, isOpen, ending } = folded
+  const { placed, agent, turns, rounds, calls, denied, tokens } = folded
+  const { startedAt, lastAt, isOpen, ending } = folded
   const parent = parentOf(placed)
   return {
     conversation: placed.conversation,
@@ -144,6 +150,7 @@ function lineOf(folded: Folded, depth: number, money: Money | null): TreeLine {
     turns,
     rounds,
     calls,
+    denied,
     tokens,
     money,
     ...timesOf(startedAt, isOpen ? null : lastAt),
@@ -194,7 +201,7 @@ function inPlaces(root: ConversationId, all: readonly Folded[]): InPlace[] {
 }
 
 function sumOf(root: ConversationId, lines: readonly TreeLine[]): TreeSum {
-  const total = (key: 'turns' | 'rounds' | 'calls' | 'tokens') =>
+  const total = (key: 'turns' | 'rounds' | 'calls' | 'denied' | 'tokens') =>
     lines.reduce((sum, line) => sum + line[key], 0)
   const children = lines.filter(({ conversation }) => conversation !== root)
   const ids = (some: readonly TreeLine[]) => some.map(({ conversation }) => conversation)
@@ -206,6 +213,7 @@ function sumOf(root: ConversationId, lines: readonly TreeLine[]): TreeSum {
     turns: total('turns'),
     rounds: total('rounds'),
     calls: total('calls'),
+    denied: total('denied'),
     tokens: total('tokens'),
     money: sumOfMoney(lines.flatMap(({ money }) => money ?? [])),
     ...timesOf(lines.length === 0 ? 0 : startedAt, isOpen ? null : endedAt),

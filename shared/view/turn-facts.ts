@@ -96,6 +96,11 @@ export function addFact(facts: FactFold, message: Message): void {
   }
 }
 
+/** The calls that never ran, for any reason. */
+export function callsDenied({ denials, deniedByChecks }: FactFold): number {
+  return (denials?.size ?? 0) + (deniedByChecks?.size ?? 0)
+}
+
 /** Whether the validator denied the call, or a check before its start. A guard did not. */
 export function isDeniedByCheck(message: CallDenied | CallFinished): boolean {
   if (message.type === 'call-denied') return true

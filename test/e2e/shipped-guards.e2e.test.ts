@@ -12,6 +12,8 @@ let commands: CommandFolder
 
 afterEach(() => commands?.close())
 
+const open = (model: ReturnType<typeof script>) => openCommandFolder(model, { toolMs: patientMs })
+
 /**
  * Writes a file with these options, and asks with the guard once for each message, each time in a new
  * process.
@@ -63,7 +65,7 @@ describe('the shell guard', () => {
       'cat ~/.ssh/id_rsa',
       'true; echo x > ../outside',
     ]
-    commands = await openCommandFolder(
+    commands = await open(
       script(
         says(
           ...harmful.map((command) => call('exec', { command })),
@@ -101,7 +103,7 @@ describe('the shell guard', () => {
 describe('the spend guard', () => {
   it('sums the spending of a conversation, also over a restart, and reports the rest', async () => {
     const pay = (cents: number) => says(call('act', { cents }))
-    commands = await openCommandFolder(
+    commands = await open(
       script(
         pay(20_00),
         says(text('Done.')),
@@ -130,7 +132,7 @@ describe('the spend guard', () => {
 
 describe('the opa guard', () => {
   it('judges by a bundle from a shell, and again in a replay', async () => {
-    commands = await openCommandFolder(
+    commands = await open(
       script(says(call('act', { env: 'prod' }), call('act', { env: 'test' })), says(text('Done.'))),
     )
     const bundle = new URL('../services/guards/opa/policy/bundle.tar.gz', import.meta.url)
@@ -152,7 +154,7 @@ describe('the opa guard', () => {
   })
 
   it('refuses a missing policy before anything runs', async () => {
-    commands = await openCommandFolder(script(says(text('Done.'))))
+    commands = await open(script(says(text('Done.'))))
     await writeFile(
       join(commands.folder, 'opa.json'),
       JSON.stringify({ tools: ['*'], policyFile: 'nowhere.wasm' }),
@@ -176,7 +178,7 @@ describe('the flow guard', () => {
   )
 
   async function openLabelled() {
-    commands = await openCommandFolder(turns)
+    commands = await open(turns)
     const file = join(commands.folder, 'agent.yaml')
     const agent = await readFile(file, 'utf8')
     await writeFile(

@@ -13,9 +13,12 @@ const steady = 'services/loop-detector/waiting/steady.ts'
 const constants = [
   'services/loop-detector/rules/cycle.ts',
   'services/loop-detector/rules/successes/counting.ts',
+  'services/loop-detector/meaning/agent-task.ts',
   'services/loop-detector/meaning/echo.ts',
   'services/loop-detector/meaning/lap-state.ts',
+  'services/loop-detector/meaning/page-reference.ts',
   'services/loop-detector/meaning/place-on-screen.ts',
+  'services/loop-detector/meaning/question.ts',
   'services/loop-detector/meaning/reported-failure.ts',
   'services/loop-detector/meaning/wording.ts',
   'services/loop-detector/evidence/random-suffix.ts',

@@ -64,17 +64,24 @@ export type CommandFolder = {
 }
 
 /**
+ * `toolMs`: the time limit of `act` and `exec`. If a process dies while it runs such a call, the call waits so
+ * long.
+ */
+type FolderOptions = { toolMs?: number }
+
+/**
  * A folder with `agent.yaml`: the tools `act` (any arguments), `exec` (requires a command) and
  * `stubborn` (ignores SIGTERM, and writes its process id to `stubborn-pid`).
  */
 export async function openCommandFolder(
   model: (call: ModelCall, number: number) => Reply | Promise<Reply>,
+  { toolMs = 30_000 }: FolderOptions = {},
 ): Promise<CommandFolder> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-command-'))
   const server = await startAnthropicServer(model)
   const node = JSON.stringify(process.execPath)
   const tool = (name: string) =>
-    `timeoutMs: ${patientMs}, command: [${node}, ${JSON.stringify(recordedTool)}, ${name}, starts]`
+    `timeoutMs: ${toolMs}, command: [${node}, ${JSON.stringify(recordedTool)}, ${name}, starts]`
   await writeFile(
     join(folder, 'agent.yaml'),
     `system: You are under test.

@@ -18,7 +18,7 @@ import {
 import { painted } from '../../terminal/paint.ts'
 import { moneyText } from '../../terminal/text/money-text.ts'
 import { printable } from '../../terminal/text/printable.ts'
-import { count, durationText, second } from '../../terminal/text/quantities.ts'
+import { count, durationText, number, second } from '../../terminal/text/quantities.ts'
 import { type MoneyReader, moneyReader } from '../money.ts'
 
 type Wanted = { filter: TurnFilter; limit: number }
@@ -101,13 +101,14 @@ function detailsOf(line: TreeLine): string {
 }
 
 function useText(
-  { turns, rounds, calls, tokens, money, durationMs }: TreeLine | TreeSum,
+  { turns, rounds, calls, denied, tokens, money, durationMs }: TreeLine | TreeSum,
   isUnseen = false,
 ): string {
   return [
     count(turns, 'turn'),
     count(rounds, 'round'),
     count(calls, 'call'),
+    ...(denied === 0 ? [] : [`${number(denied)} denied`]),
     isUnseen ? 'tokens not known' : count(tokens, 'token'),
     ...(money === null ? [] : [moneyText(money)]),
     durationMs === null ? 'runs' : durationText(durationMs),

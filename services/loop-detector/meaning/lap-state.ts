@@ -152,7 +152,7 @@ function decoded(text: string): string {
 
 /** The level in a log of JSON or of members. */
 const errorLevel = /\b(?:level|severity|lvl)"?[:=] ?"?(?:error|fatal|panic|critical)\b/i
-const crashed = /back-?off|OOMKilled|\berrored\b|Restarting \(\d|\bexited with code [1-9]/i
+const crashed = /back-?off|OOMKilled|\berrored\b|Restarting \(\d/i
 const crash = /restart|back-?off|errored|OOMKilled/i
 const restarts = /(restart(?:s|_?count| count(?:er is at)?)?"?[:=]? ?)\d+|\(x\d+ over \w+\)/gi
 /** In a row with such a state: numbers, but no exit code. At the end of a row: the age. */

@@ -125,7 +125,7 @@ export const cycle: Rule<Memory> = {
       tag,
       leash: leashOf(calls),
       changes: calls.some(({ effect }) => effect === 'changes'),
-      crashed: calls.some(({ text }) => hasCrashed(text)),
+      crashed: memory.crashedAt === count && calls.some(({ text }) => hasCrashed(text)),
       shown: {
         tool: first.tool,
         arguments: first.shown.arguments,

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { Message, Parent, TurnFinished } from '../../../shared/contract/messages.ts'
 import { addTurnToTree, beginTree, treeTimeline } from '../../../shared/view/tree.ts'
 import { addToTurn, beginTurn, type TurnView } from '../../../shared/view/turn-view.ts'
-import { turnFinished, turnStarted } from '../../support/activity.ts'
+import { callFinished, turnFinished, turnStarted } from '../../support/activity.ts'
 
 const call = { ordinal: 0, id: 'i', name: 'ask', arguments: '{}', argumentsBytes: 2, problem: null }
 const usage = { inputTokens: 90, outputTokens: 10, cacheReadTokens: 0, cacheWriteTokens: 0 }
@@ -13,10 +13,11 @@ type Given = {
   turn?: number
   parent?: Parent
   end?: Partial<TurnFinished> | null
+  isDenied?: boolean
 }
 
 /** A turn of one round with one call and 100 tokens, which runs for 50 ms. `end` null: it is open. */
-function turnOf({ id: conversation, at, turn = 7, parent, end = {} }: Given): TurnView {
+function turnOf({ id: conversation, at, turn = 7, parent, end = {}, isDenied }: Given): TurnView {
   const place = { conversation, turn }
   const view = beginTurn(turn, at)
   const messages = [
@@ -32,6 +33,7 @@ function turnOf({ id: conversation, at, turn = 7, parent, end = {} }: Given): Tu
       calls: [call],
       usage,
     },
+    ...(isDenied ? [{ ...callFinished(0, { status: 'denied' }), ...place }] : []),
     ...(end === null ? [] : [{ ...turnFinished(), ...place, ...end }]),
   ] as Message[]
   for (const [i, message] of messages.entries())
@@ -119,6 +121,15 @@ describe('The tree of a conversation', () => {
     })
     expect(sum).toMatchObject({ conversations: 2, turns: 3, rounds: 3, calls: 3, tokens: 300 })
     expect(sum).toMatchObject({ money: { usd: 5 }, startedAt: 100, endedAt: 950, durationMs: 850 })
+  })
+
+  it('counts the calls that were denied, such as those that a cap of the tree held back', () => {
+    const { lines, sum } = treeOf([
+      { id: 'boss', at: 100, isDenied: true },
+      { id: 'boss', at: 900, turn: 8, isDenied: true },
+      { id: 'call/boss/7/1/0', at: 200 },
+    ])
+    expect([...lines, sum].map(({ denied }) => denied)).toEqual([2, 0, 2])
   })
 
   it('has no end and no duration while a turn is open', () => {

@@ -4,6 +4,7 @@ import type { Agent, Agents, Tool } from '../../../shared/agents/agents.ts'
 import { defaultGuestSettings, type Guest } from '../../../shared/agents/guest.ts'
 import { policyOf } from '../../../shared/agents/policy/policy.ts'
 import type { Declaration } from '../../../shared/contract/messages.ts'
+import { noModelLimits } from '../../../shared/runtime/budgets/request-line.ts'
 import { declarationWith } from '../../support/messages.ts'
 import type { Random } from '../random.ts'
 
@@ -41,7 +42,13 @@ function rollAgent(random: Random, name: string): Agent {
   return {
     name,
     system: 'You are simulated.',
-    model: { provider: 'anthropic', name: 'simulated', apiKey: 'none', maxOutputTokens: 1000 },
+    model: {
+      provider: 'anthropic',
+      name: 'simulated',
+      apiKey: 'none',
+      maxOutputTokens: 1000,
+      ...rollLimits(random.fork('limits')),
+    },
     tools: toolNames.map((tool) => rollTool(random, tool)),
     settings: {
       fallback: 'I could not do it.',
@@ -56,6 +63,13 @@ function rollAgent(random: Random, name: string): Agent {
       policy,
     },
   }
+}
+
+/** A killed gateway may hold each place of the account. */
+function rollLimits(random: Random): Pick<Agent['model'], 'limits'> {
+  if (random.chance(0.6)) return {}
+  const [requestsAtOnce, requestsPerMinute] = [random.between(1, 3), random.pick([null, 60, 600])]
+  return { limits: { ...noModelLimits, requestsAtOnce, requestsPerMinute } }
 }
 
 /** The tools that a guest offers to its model. */

@@ -23,6 +23,7 @@ export type ConsoleServer = AsyncDisposable & {
 
 export type ConsoleServerOptions = Partial<EdgeOptions> & {
   tools?: readonly DefinedTool[]
+  tree?: Parameters<typeof defineAgent>[0]['tree']
   redact?: Parameters<typeof defineAgent>[0]['redact']
   approvals?: WeirOptions['approvals']
   guards?: WeirOptions['guards']
@@ -34,13 +35,21 @@ export type ConsoleServerOptions = Partial<EdgeOptions> & {
 /** The agent is `helper`. `replies`: as for scriptedModel. */
 export async function consoleServer(
   replies: Parameters<typeof scriptedModel>,
-  { tools = [], redact = [], approvals, guards, fill, ...options }: ConsoleServerOptions = {},
+  {
+    tools = [],
+    redact = [],
+    tree = {},
+    approvals,
+    guards,
+    fill,
+    ...options
+  }: ConsoleServerOptions = {},
 ): Promise<ConsoleServer> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-console-'))
   await fill?.(folder)
   const log = pino({ level: 'silent' })
   const model = scriptedModel(...replies)
-  const agent = defineAgent({ name: 'helper', model, system: 'Help.', tools, redact })
+  const agent = defineAgent({ name: 'helper', model, system: 'Help.', tools, redact, tree })
   const weir = await Weir.open({
     agents: [agent],
     dataFolder: folder,

@@ -59,6 +59,24 @@ describe('the console of a tree', () => {
     expect(Number(input) + Number(output)).toBe(lines[0]?.tokens)
   })
 
+  it('shows the calls of a storm that the caps of the tree held back', async () => {
+    const storm = Array.from({ length: 5 }, (_, n) => call('ask_digger', { task: `Dig ${n}.` }))
+    await using console = await consoleServer([says(...storm), says('Done.')], {
+      tools: [defineTool({ agent: digger(), name: 'ask_digger', description: 'Digs.' })],
+      approvals,
+      tree: { atOnce: 1 },
+    })
+    const turn = console.weir.ask({ agent: 'helper', text: 'go', conversation: 'c' })
+    const denied = async () => {
+      const response = await fetch(`${console.url}/console/api/tree?id=c`)
+      const tree = (await response.json()) as Partial<TreeData>
+      return tree.lines?.map((line) => line.denied) ?? []
+    }
+    await until(async () => (await denied()).length === 2 && (await denied())[0] === 4)
+    expect(await denied()).toEqual([4, 0])
+    await turn.cancel()
+  })
+
   it('stops a tree by the id of a child, with all of its conversations', async () => {
     await using console = await server()
     const turn = console.weir.ask({ agent: 'helper', text: 'go', conversation: 'c' })

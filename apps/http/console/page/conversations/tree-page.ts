@@ -51,7 +51,8 @@ function treeView(
   { root, lines, sum, turnsLeftOut, behind }: TreeData,
   { now, confirmations }: { now: number; confirmations: Confirmations },
 ): Child {
-  const { conversations, turns, rounds, calls, tokens, money, durationMs, startedAt } = sum
+  const { conversations, turns, rounds, calls, denied, tokens, money } = sum
+  const { durationMs, startedAt } = sum
   const [failed, stopped] = [sum.failed.length, sum.stopped.length]
   const hasMoney = lines.some((line) => line.money !== null)
   const axis = { from: startedAt, ms: Math.max(1, durationMs ?? now - startedAt) }
@@ -59,6 +60,7 @@ function treeView(
     ${figures([
       { name: 'conversations', value: number(conversations), about: count(turns, 'turn') },
       { name: 'rounds', value: number(rounds), about: count(calls, 'call') },
+      { name: 'calls denied', value: number(denied), isBad: denied > 0 },
       { name: 'tokens', value: number(tokens), about: money !== null && moneyText(money) },
       { name: 'time', value: durationText(axis.ms), about: durationMs === null && 'runs' },
       {
@@ -81,6 +83,7 @@ function treeView(
           { title: 'end', class: toneOf, cell: endText },
           { title: 'rounds', class: 'digits', cell: (line) => number(line.rounds) },
           { title: 'calls', class: 'digits', cell: (line) => number(line.calls) },
+          { title: 'denied', class: 'digits', cell: (line) => number(line.denied) },
           { title: 'tokens', class: 'digits', cell: (line) => number(line.tokens) },
           ...(hasMoney ? [moneyColumn] : []),
           { title: 'time', cell: (line) => timeCell(line, { ...axis, now }) },
