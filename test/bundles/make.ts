@@ -1,6 +1,6 @@
 // Makes the kept bundles again: `node test/bundles/make.ts` with the Node of the checkout. Each is a
 // real run of an incident, over real HTTP to a scripted model, with real processes as tools,
-// exported as a user would. See docs/internals/bundles.md for when to do it.
+// exported as a user would. See docs/internals/records.md#bundles for when to do it.
 
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'

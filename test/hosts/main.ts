@@ -1,7 +1,7 @@
 // `make hosts`: agent programs of other makers against a scripted provider, through Weir's fronts.
 // Installs each at the first case that needs it (installed-hosts.ts). The runs need no network.
 // `--only TEXT` runs the cases whose names contain the text. Repeat it for more conditions.
-// `--write` writes the results of these cases to docs/internals/hosts.md, and a summary to the guide.
+// `--write` writes the results of these cases to test/hosts/RESULTS.md, and a summary to the guide.
 
 import { parseArgs } from 'node:util'
 import type { Case, Result } from './cases/case.ts'

@@ -1,5 +1,4 @@
-// The results as tables: all of them in docs/internals/hosts.md, and one line for each host in the
-// guide. A run of some cases replaces their lines only.
+// The results as tables: all of them in RESULTS.md, and one line for each host in the guide. A run of some cases replaces their lines only.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,9 +9,8 @@ export type Outcome = { found: string; isWell: boolean }
 
 type Line = Case & Outcome
 
-const docs = join(import.meta.dirname, '..', '..', 'docs')
-const internals = join(docs, 'internals', 'hosts.md')
-const guide = join(docs, 'guard', 'guard-your-agent.md')
+const results = join(import.meta.dirname, 'RESULTS.md')
+const guide = join(import.meta.dirname, '..', '..', 'docs', 'guard', 'guard-your-agent.md')
 const head = '| program | front | case | found |'
 const guideHead = '| host | plug-in | calls without Weir | way to the proxy | cases that held |'
 const failed = '**fails**: '
@@ -22,9 +20,9 @@ export async function writeTables(
   cases: readonly Case[],
   outcomes: ReadonlyMap<Case, Outcome>,
 ): Promise<void> {
-  const lines = linesOf(cases, outcomes, await readFile(internals, 'utf8'))
+  const lines = linesOf(cases, outcomes, await readFile(results, 'utf8'))
   await replaceTable(
-    internals,
+    results,
     head,
     lines.map(({ program, front, title, found, isWell }) =>
       lineOf([program, front, title, isWell ? found : `${failed}${found}`]),
@@ -33,12 +31,12 @@ export async function writeTables(
   await replaceTable(guide, guideHead, summary(lines))
 }
 
-/** The lines of the guide's table, from the results in the page of internals. */
+/** The lines of the guide's table, from the results. */
 export async function worksWith(
   cases: readonly Case[],
 ): Promise<{ expected: string[]; actual: string[] }> {
   const page = await readFile(guide, 'utf8')
-  const lines = linesOf(cases, new Map(), await readFile(internals, 'utf8'))
+  const lines = linesOf(cases, new Map(), await readFile(results, 'utf8'))
   return { expected: summary(lines), actual: tableIn(page, guideHead) }
 }
 

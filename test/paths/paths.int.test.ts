@@ -7,7 +7,8 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from '@jest/globals'
 
 const root = join(import.meta.dirname, '../..')
-const page = readFileSync(join(root, 'docs/internals/paths.md'), 'utf8')
+const page = readFileSync(join(root, 'docs/internals/records.md'), 'utf8')
+const pageOfOthers = readFileSync(join(root, 'test/paths/README.md'), 'utf8')
 
 describe.each([
   { title: 'The path of a request under the veto', program: 'request-under-veto.ts', filesMax: 30 },
@@ -49,12 +50,13 @@ describe.each([
 
 /** `counted`: the numbered rows. `others`: files and folders that do not count. */
 function tablesOf(title: string) {
-  const [, rest = ''] = page.split(`## ${title}\n`)
-  const [section = ''] = rest.split('\n## ')
-  const counted = [...section.matchAll(/^\| (\d+) \| `([^`]+)` \|/gm)].map(
+  const sectionOf = (text: string) => text.split(`## ${title}\n`)[1]?.split('\n## ')[0] ?? ''
+  const counted = [...sectionOf(page).matchAll(/^\| (\d+) \| `([^`]+)` \|/gm)].map(
     ([, number, file = '']) => ({ number: Number(number), file }),
   )
-  const rows = [...section.matchAll(/^\| (`[^|]*) \|/gm)].map(([, files = '']) => files)
+  const rows = [...sectionOf(pageOfOthers).matchAll(/^\| (`[^|]*) \|/gm)].map(
+    ([, files = '']) => files,
+  )
   const others = rows.flatMap((row) => [...row.matchAll(/`([^`]+)`/g)].map(([, file = '']) => file))
   return { counted, others }
 }

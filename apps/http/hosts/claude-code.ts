@@ -1,5 +1,5 @@
 // Claude Code: hooks in settings.json. It reads strict JSON: a comment turns off all hooks of the
-// file without a message. Its facts were measured with the version in docs/internals/hosts.md.
+// file without a message. Its facts were measured with the version in test/hosts/RESULTS.md.
 
 import { join } from 'node:path'
 import {

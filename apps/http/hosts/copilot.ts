@@ -1,5 +1,5 @@
 // Copilot CLI: commands as hooks, in a file that only Weir writes. Its facts were measured with the version
-// in docs/internals/hosts.md.
+// in test/hosts/RESULTS.md.
 
 import { join } from 'node:path'
 import { commandEntry, type Host, type HostEvent } from './host.ts'

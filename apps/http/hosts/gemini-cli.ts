@@ -1,5 +1,5 @@
 // Gemini CLI: commands as hooks, in settings.json. Its facts were measured with the version in
-// docs/internals/hosts.md.
+// test/hosts/RESULTS.md.
 
 import { join } from 'node:path'
 import { commandEntry, type Host, type HostEvent } from './host.ts'

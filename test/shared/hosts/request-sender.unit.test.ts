@@ -1,5 +1,5 @@
 // The senders of requests by the profiles of hosts. The headers are those that the hosts were seen to
-// send (docs/internals/hosts.md).
+// send (test/hosts/RESULTS.md).
 
 import { describe, expect, it } from '@jest/globals'
 import { hostOfRequest } from '../../../shared/hosts/hosts.ts'

@@ -40,7 +40,7 @@ async function opened(way: Way, args: string, rounds: number): Promise<string> {
   return proxy.url
 }
 
-/** The headers of sub-agent `n`, as `docs/internals/hosts.md` has them. */
+/** The headers of sub-agent `n`, as `test/hosts/RESULTS.md` has them. */
 const hosts = [
   {
     host: 'Claude Code',
