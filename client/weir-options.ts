@@ -172,7 +172,7 @@ export function settingsOf({ bus = defaultBus, ...options }: WeirOptions): Setti
   }
 }
 
-/** The options that give these settings, without agents and the parts that run beside them. */
+/** The options that give these settings, without agents and the parts that run next to them. */
 export function optionsOfSettings(settings: Settings): Omit<WeirOptions, 'agents'> {
   // Where people create the topics, their number of partitions is fixed already.
   const { ownsTopics } = busKindOf(settings)

@@ -2,7 +2,7 @@
 // turns. The stages run in this process, on one SQLite file or on Kafka, or in other processes.
 // Owns: opening and closing, and the open turns of this process. Does not own: any decision about
 // a turn. The stages decide, and a turn continues whenever they run again, in any process.
-// Beside it: weir-options.ts has the options of `open`, open-place.ts opens the log and starts the
+// Next to it: weir-options.ts has the options of `open`, open-place.ts opens the log and starts the
 // stages, question.ts checks a question, turn.ts is its turn, conversation.ts reads.
 
 import type { Logger } from 'pino'

@@ -322,7 +322,7 @@ function rowsOf(file: string): string[][] {
     )
 }
 
-/** Uses of `weir` that name a command or a flag that it does not have. Notes behind it are left out. */
+/** Uses of `weir` that name a command or a flag that it does not have. Notes after it are left out. */
 function commandFaultsIn(text: string): string[] {
   return codesIn(text).flatMap((code) => {
     const use = /(?:^|[\s/(=])weir ([a-z-].*)$/.exec(code.trim().replace(/ {3,}.*$/, ''))

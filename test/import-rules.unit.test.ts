@@ -75,7 +75,7 @@ describe('the tree', () => {
   test('keeps services apart', () => expect(servicesApart(tree)).toEqual([]))
   test('keeps the edge below the console, and fronts off the executor', () =>
     expect(frontsApart(tree)).toEqual([]))
-  test('keeps kafkajs and node:sqlite behind the bus', () =>
+  test('keeps kafkajs and node:sqlite inside the bus', () =>
     expect(driversBehindTheBus(tree)).toEqual([]))
   test('has no barrels', () => expect(noBarrels(tree)).toEqual([]))
   test('names files by nouns of the domain', () => expect(domainNames(tree)).toEqual([]))
@@ -275,7 +275,7 @@ describe('fronts apart', () => {
   })
 })
 
-describe('drivers behind the bus', () => {
+describe('drivers inside the bus', () => {
   test('reports kafkajs outside its folder', () => {
     const files = {
       'services/executor/main.ts': `import type { Kafka } from 'kafkajs'`,

@@ -480,7 +480,7 @@ describe('the dependencies', () => {
   })
 })
 
-/** Packages that the examples import beside the package and its peers. */
+/** Packages that the examples import next to the package and its peers. */
 const besideFrameworks = [
   '@ai-sdk/openai-compatible',
   '@hono/node-server',

@@ -51,7 +51,7 @@ describe('the tree', () => {
     expect(sentences(others)).toEqual([])
   })
 
-  test('has a file behind each exception of that rule', () => {
+  test('has a file after each exception of that rule', () => {
     const files = speakers()
     expect(ownWords.filter((own) => !files.some(({ file }) => file.startsWith(own)))).toEqual([])
   })
@@ -68,7 +68,7 @@ describe('the tree', () => {
   })
 
   test.each(ownMembers.map(([own]) => own))(
-    'has an offender of that rule behind the exception %s',
+    'has an offender of that rule after the exception %s',
     (own) => {
       const files = folders.flatMap(sourcesIn).filter(({ file }) => file.startsWith(own))
       expect(vendorMembers(files)).not.toEqual([])

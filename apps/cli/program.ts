@@ -20,7 +20,7 @@ export async function createProgram(words: readonly string[] | 'all'): Promise<C
   const program = new Command('weir')
     .description(programText)
     .version(version(), ...versionOption)
-    // Behind the name of a command, --version is its own flag (weir guard register).
+    // After the name of a command, --version is its own flag (weir guard register).
     .enablePositionalOptions()
     .exitOverride()
     .configureHelp(helpStyle)

@@ -3,7 +3,7 @@
 
 import { commandGroups, programEnd, programOptions, programText } from './command-list.ts'
 
-/** The words that show it. Behind the name of a command, `--help` is of that command. */
+/** The words that show it. After the name of a command, `--help` is of that command. */
 const helpWords = new Set(['--help', '-h', 'help'])
 
 export function asksForTopHelp([first, ...rest]: readonly string[]): boolean {

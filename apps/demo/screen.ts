@@ -36,7 +36,7 @@ export function createScreen(out: NodeJS.WriteStream) {
   const line = (text = ''): void => {
     out.write(`${text}\n`)
   }
-  /** The text behind `start`, broken between words. Further lines stand below the first. */
+  /** The text after `start`, broken between words. Further lines stand below the first. */
   const hanging = (start: string, text: string, format?: Format): void => {
     const parts = wrapped(text, columns - start.length)
     for (const [i, part] of parts.entries())

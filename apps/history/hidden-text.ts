@@ -28,6 +28,6 @@ export function hiddenText({ tenant, name, reason, hasOthers, count }: HiddenRec
 
 function missingText(name: string, tenant: string, hasOthers: boolean): string {
   return hasOthers
-    ? `the keys for ${tenant} lack ${name}, which encrypted them. Add that key behind the newer ones, from an older copy of the file`
+    ? `the keys for ${tenant} lack ${name}, which encrypted them. Add that key after the newer keys, from an older copy of the file`
     : `this command has no key for ${tenant}. Give it the file with the key ${name}`
 }

@@ -1,4 +1,4 @@
-// Opens a log for reading: beside the processes that write it, after they ended, or from a bundle.
+// Opens a log for reading: next to the processes that write it, after they ended, or from a bundle.
 // Changes nothing of it.
 
 import { existsSync } from 'node:fs'

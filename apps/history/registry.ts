@@ -1,4 +1,4 @@
-// Opens the registry of guards for a command that changes it, beside running processes. On the
+// Opens the registry of guards for a command that changes it, next to running processes. On the
 // embedded bus, a process that owns the data folder does the writing.
 
 import { openBusBeside, partitionCount } from '../../client/place/open-bus.ts'

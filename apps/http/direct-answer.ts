@@ -16,7 +16,7 @@ export type Outgoing = Pick<
 }
 
 /**
- * A route returns it behind its own answer. The copy is a Response of Node. The original is one of
+ * A route returns it after its own answer. The copy is a Response of Node. The original is one of
  * @hono/node-server's own if the program called its `serve` before, and such a Response is written again.
  */
 export const alreadySent: Response = RESPONSE_ALREADY_SENT.clone()

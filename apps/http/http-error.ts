@@ -27,7 +27,7 @@ type HttpErrorOptions = ErrorOptions & {
 export class HttpError extends Error {
   readonly status: ErrorStatus
   readonly code: string
-  /** Of the answer, beside those of its body. */
+  /** Of the answer, next to those of its body. */
   readonly headers: Record<string, string>
   /** The type of the error in a provider's API. Undefined: the code is its type. */
   readonly type: string | undefined

@@ -192,15 +192,15 @@ function serversOf(
   const [program] = command
   if ((program === undefined) === (servers === undefined))
     throw usageError(
-      'give one server behind --, as in weir mcp -- npx -y some-server, or several with --servers FILE',
+      'give one server after --, as in weir mcp -- npx -y some-server, or several with --servers FILE',
     )
   if (servers !== undefined) {
     if (env.length > 0)
-      throw usageError(`--env is for a server behind --: name variables in ${servers}`)
+      throw usageError(`--env is for a server after --: name variables in ${servers}`)
     if (startMs !== undefined)
-      throw usageError(`--start-ms is for a server behind --: set startMs in ${servers}`)
+      throw usageError(`--start-ms is for a server after --: set startMs in ${servers}`)
     if (concealed !== undefined)
-      throw usageError(`--concealed is for a server behind --: set concealed in ${servers}`)
+      throw usageError(`--concealed is for a server after --: set concealed in ${servers}`)
     return loadMcpServers(servers, process.env)
   }
   for (const name of env)

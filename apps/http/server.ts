@@ -3,7 +3,7 @@
 // A server that listens on this machine only answers no other site: a foreign Host
 // or Origin gets 403. Otherwise a web page could reach it through its own domain name.
 // Closing refuses new connections. Open answers get `limits.shutdownGraceMs`, and their
-// connections close behind them.
+// connections close after them.
 // An unforeseen error of a route gets 500 with a constant text: it may hold secrets.
 // The client closes an idle connection, not this server: see limits.httpIdleMs. While
 // half of all connections are open, each answer announces that its connection closes.

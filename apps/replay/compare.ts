@@ -181,7 +181,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
     readers.set(inbox.topic, one)
   }
 
-  /** The stages of an imported log began behind its last imported record. */
+  /** The stages of an imported log began after its last imported record. */
   async function beginAnew(reader: Replayed): Promise<void> {
     reader.isAnew = true
     reader.fold = await foldOf(reader.stage, reader.inbox, options)

@@ -27,7 +27,7 @@ export type ReadPartitions = {
   remove(partition: ReadPartition): void
 }
 
-/** Advances behind these records: their outputs are acknowledged. */
+/** Advances after these records: their outputs are acknowledged. */
 export function readOn(partition: ReadPartition, records: readonly StoredRecord[]): void {
   const newest = records.at(-1)
   if (newest === undefined) return

@@ -31,7 +31,7 @@ import { failoverWarning } from './guards/failover.ts'
 import { type ReaderName, readerOfGuard } from './read-partitions.ts'
 import { topicsThere } from './topics-there.ts'
 
-/** A part of the process beside its stages, started when they run. It closes first. */
+/** A part of the process next to its stages, started when they run. It closes first. */
 export type Beside = {
   name: string
   /** False: the process ends if another one owns the data folder. Default: it waits. */

@@ -98,7 +98,7 @@ export type SettingList<Options, Item> = {
   none: string
 }
 
-/** Changes nothing, and works beside a running Weir. */
+/** Changes nothing, and works next to a running Weir. */
 export async function listSettings<Options, Item>(
   list: SettingList<Options, Item>,
   options: Options & Pick<Common, 'json'>,

@@ -55,7 +55,7 @@ const logKeys: SettingKey[] = [
 ]
 
 /**
- * Throws `usage` if flags select a log beside a bundle, because only one of the two would be read.
+ * Throws `usage` if flags select a log next to a bundle, because only one of the two would be read.
  * The environment and the settings file also serve other commands, so their values are ignored
  * silently.
  */

@@ -34,7 +34,7 @@ const spansMax = 500
 
 /**
  * Resolves when the backend has the spans, or has refused them for good: then it warns and continues.
- * While the backend is away it tries again, so the log is read on only behind it. `awayMsMax`: after
+ * While the backend is away it tries again, so the log is read on only after it. `awayMsMax`: after
  * this time it throws `traces.unreachable` (default: never). Rejects with the signal's reason.
  */
 export function sender(

@@ -1,5 +1,5 @@
 // `weir traces`: sends the turns of a log as traces, those of the past and then the new ones. It
-// reads beside everything else and writes nothing, so it slows no stage and can start again at any
+// reads next to everything else and writes nothing, so it slows no stage and can start again at any
 // time: a turn always has the same ids. Exit codes: 0, also after Ctrl-C. Throws on bad usage, on
 // failures, and with `once` or a bundle if the backend refused spans or was away for a minute.
 

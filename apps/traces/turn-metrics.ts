@@ -1,5 +1,5 @@
 // The metrics of OpenTelemetry's conventions for generative AI, counted from spans.
-// A span counts once, and only if it ends behind the start of the command: a second
+// A span counts once, and only if it ends after the start of the command: a second
 // reading of the log adds nothing.
 // Labels are names from agent files and conventions, never an id. Their number is
 // bounded, and further ones are left out.

@@ -3,7 +3,7 @@
 // request would be a conversation.
 // The id of a run (a trace) names a conversation, but does not separate two. The
 // next question of the same conversation is another run.
-// A bare `id` counts only in a list's object without an answer beside it. There
+// A bare `id` counts only in a list's object without an answer next to it. There
 // it is the list's. Ids from providers belong to answers.
 
 import { limits } from '../../shared/contract/limits.ts'

@@ -1,4 +1,4 @@
-// The sessions in a program's database of SQLite, one value each. Nothing is written, also not beside it.
+// The sessions in a program's database of SQLite, one value each. Nothing is written, also not next to it.
 
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -102,7 +102,7 @@ function reading<Value>(file: string, read: () => Value): Value {
   }
 }
 
-/** SQLite needs files beside the database only if its write-ahead log has records. */
+/** SQLite needs files next to the database only if its write-ahead log has records. */
 function isInUse(file: string): boolean {
   return (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
 }

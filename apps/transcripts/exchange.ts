@@ -129,14 +129,14 @@ function requestIn(value: unknown, depth: number): { request?: unknown; holders:
     : { holders: [] }
 }
 
-/** A question can have any list beside it. */
+/** A question can have any list next to it. */
 function listsSaid(request: unknown): boolean {
   const lists = isObject(request) ? listNames.map((name) => request[name]) : [request]
   return lists.some((list) => Array.isArray(list) && list.some(isSaid))
 }
 
 /**
- * The fields of a complete request to an API. A mere question can stand beside the complete request.
+ * The fields of a complete request to an API. A mere question can stand next to the complete request.
  */
 function bodyIn(found: Json): Json | undefined {
   for (const name of historyNames) {
@@ -153,7 +153,7 @@ const historyNames = [...new Set(apiFormats.map(({ request }) => request.history
 /** The members with a list of messages, in any file. */
 const listNames = [...new Set([...fileFormats.values()].flatMap(({ lists }) => lists))]
 
-/** The fields for an answer, beside the request or in it. */
+/** The fields for an answer, next to the request or in it. */
 function answerIn(holder: Json): unknown {
   if (Array.isArray(holder.choices)) return holder
   for (const name of answerNames) {

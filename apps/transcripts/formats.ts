@@ -7,7 +7,7 @@ import { wordsIn } from './repetitions.ts'
 
 /** Both functions throw `transcript.invalid` with the path of the mistake. */
 export type Format = {
-  /** The pieces of a request, and of its answer behind them. */
+  /** The pieces of a request, and of its answer after them. */
   read(exchange: ToRead, where: string): ReadPieces
   /** Reads a single message or item. */
   pieces(value: unknown, where: string): Piece[]
@@ -42,7 +42,7 @@ function joining({ read, file: { prefills } }: FileFormat): Format['read'] {
 }
 
 // Joins a request and its answer. Some logs put the answer into the request too, or put an unrelated
-// text beside the request.
+// text next to the request.
 
 /**
  * `prefills`: the model's text at the end of a request can be the beginning of its answer. `where`:

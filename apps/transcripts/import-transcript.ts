@@ -149,7 +149,7 @@ async function play(
         noteRefusals(message, transcript, leftOut)
       }
       const { where } = transcript
-      leftOut.leave('a response behind the end of its turn', where, late)
+      leftOut.leave('a response after the end of its turn', where, late)
       leftOut.note('a call has no result in the transcript, and none here', where, unanswered)
       leftOut.note(
         'a call has no result in the transcript, and the model went on: its outcome is unknown here',

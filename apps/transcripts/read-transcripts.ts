@@ -93,7 +93,7 @@ export async function readTranscripts(file: string, options: ReadOptions): Promi
   }
 }
 
-/** The first line with a place decides for all lines behind it. A session without a place is in no folder. */
+/** The first line with a place decides for all lines after it. A session without a place is in no folder. */
 function createPlaceFilter(
   session: SessionFormat | undefined,
   ranIn: ReadOptions['ranIn'],

@@ -1,6 +1,6 @@
 // The verdict on one call of an answer, for adapters whose host requests each call separately.
 // Owns: the denial of a call that Weir cannot judge.
-// Does not own: the decision (services/guest and behind it), the host's form of a denial.
+// Does not own: the decision (services/guest and after it), the host's form of a denial.
 // A call runs only if Weir's verdict on it is `allow`. An error is a denial, because an
 // error in a host's callback would reject the whole run.
 // A verdict is one on an id, a name and arguments. A page, a repair or a middleware can change a

@@ -26,7 +26,7 @@ export type McpAgents<Some extends Agents = Agents> = {
    * keeps its last list, and its calls report the fault.
    */
   refresh(agent: string): void
-  /** Ends the connections and the programs behind them. */
+  /** Ends the connections and the programs after them. */
   close(): Promise<void>
 }
 
@@ -200,7 +200,7 @@ function readingOf(
   return { tools: common.tools, leftOut: [...leftOut, ...common.leftOut] }
 }
 
-/** Ends the connections to the agent's servers, and the programs behind them. */
+/** Ends the connections to the agent's servers, and the programs after them. */
 export async function closeMcpOf({ mcp = [] }: Agent): Promise<void> {
   await Promise.all(mcp.filter(isHere).map((server) => connectionTo(server).close()))
 }

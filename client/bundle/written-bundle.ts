@@ -29,7 +29,7 @@ import { createTurnTally, type TurnTally } from './turn-tally.ts'
 
 export type BundleOrder = {
   filter: ExportFilter
-  /** Beside the rules of the agents. */
+  /** Next to the rules of the agents. */
   rules: RedactionRule[]
   /** The rules of the agents do not count. */
   unredacted?: boolean | undefined

@@ -67,7 +67,7 @@ export async function* conversationEvents(
     return isEarlier ? [] : behind(event)
   }
   const deltas = { topic: `${topicPrefix}model-deltas`, partition }
-  // In front of the end of the activity: of a round that begins behind it, no part is missed.
+  // In front of the end of the activity: of a round that begins after it, no part is missed.
   const { to: deltasEnd } = await rangeSince(bus, deltas)
   const range = await rangeSince(bus, { topic, partition })
   const from = await beginning(place, conversation, range, { after, turn: least })

@@ -39,7 +39,7 @@ type Surroundings = {
   sandbox?: SandboxSetting
   /** The folder in which its process runs. */
   cwd?: string
-  /** The variables that its process sees beside PATH. */
+  /** The variables that its process sees next to PATH. */
   environment?: readonly string[]
 }
 

@@ -13,7 +13,7 @@ export type KeyListener = {
 export type Listening = { from: Offset; stop: () => void }
 
 export type PartitionReader = {
-  /** The offset behind the newest record that all listeners have. */
+  /** The offset after the newest record that all listeners have. */
   readonly next: Offset
   /** Calls `onRecord` for each record of the key from now on, until `stop` is called. */
   listen(key: string, listener: KeyListener): Promise<Listening>

@@ -44,14 +44,14 @@ export type AnyGuestAnswer = GuestAnswer | ReadGuestAnswer
 
 export type Advice = {
   action: 'none' | InterventionAction
-  /** For the model, behind everything else, for this request only. Empty at `none` and `end`. */
+  /** For the model, after everything else, for this request only. Empty at `none` and `end`. */
   text: string
   reason: string
   rule: string | null
   cap: Cap | null
   /** At `end`, for the user: Weir, its rule, the reason, and the newest result. Otherwise empty. */
   userText: string
-  /** At `end`: the text of the guest's file for its user, to show behind the reason. Otherwise empty. */
+  /** At `end`: the text of the guest's file for its user, to show after the reason. Otherwise empty. */
   fallback: string
   /**
    * False is no error: Weir did not answer in time, the history is at the provider, or too many

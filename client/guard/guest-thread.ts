@@ -10,7 +10,7 @@
 // Some histories do not show an empty response, others no calls at all. A front counts
 // such a response after the one before it, and names it in the next request, so each is judged.
 // A history may show fewer rounds with the words of an answer than there were, because
-// its host drops or rewrites them. A front that hides counts on behind those that are over.
+// its host drops or rewrites them. A front that hides counts on after those that are over.
 
 import { hash } from 'node:crypto'
 import type { Reservation } from '../../services/llm-gateway/performer/budgets/reservation.ts'

@@ -104,7 +104,7 @@ const writtenRedacted: ReadonlySet<MessageType> = new Set([
 
 /**
  * Whether the record alone is enough to find the values. They can be split between parts, and the
- * values of arguments are known only beside the arguments.
+ * values of arguments are known only next to the arguments.
  */
 function canBeFound(rules: readonly RedactRule[], message: Message): boolean {
   if (message.type === 'part') return false

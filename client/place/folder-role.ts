@@ -34,7 +34,7 @@ export type FolderRoleOptions = {
   log: Logger
   /** Starts the stages in this process, with its guards. The log has its topics. */
   runStages(bus: Bus): Promise<Running>
-  /** Starts the guards of this process beside the owner. */
+  /** Starts the guards of this process next to the owner. */
   runBeside(bus: Bus): Promise<{ close(): Promise<void> }>
 }
 
@@ -51,7 +51,7 @@ export type RoleEvents = {
   leave: (() => boolean) | undefined
   /** The stages of this owner failed. */
   onFailed(error: unknown): void
-  /** The owner ended. `besideEnds`: the guards beside it have ended. */
+  /** The owner ended. `besideEnds`: the guards next to it have ended. */
   onOwnerEnded(besideEnds: Promise<void>): void
 }
 

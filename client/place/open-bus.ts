@@ -102,7 +102,7 @@ export function openBusReadOnly(
 
 /**
  * Opens the bus for a short command while other processes run. If another process writes the data
- * folder, that process writes for this one (shared/bus/embedded/beside/outside-requests.ts). Errors as
+ * folder, that process writes for this one (shared/bus/embedded/next to/outside-requests.ts). Errors as
  * openBus; `bus.locked` if that process accepts no requests, `bus.unreachable` if it belongs to
  * another user.
  */

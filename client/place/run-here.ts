@@ -44,7 +44,7 @@ type BesideOptions = Pick<
 >
 
 /**
- * Starts the guards of this process beside the process that runs the stages. The calls wait for
+ * Starts the guards of this process next to the process that runs the stages. The calls wait for
  * them as if they ran there.
  */
 export async function runBeside(

@@ -55,7 +55,7 @@ export type SharedFolder = {
   over(message: SentMessage): void
   /** Rejects when this process cannot go on. Never resolves. */
   readonly failed: Promise<never>
-  /** Stops the stages, or the guards beside them, of this process. */
+  /** Stops the stages, or the guards next to them, of this process. */
   stop(): Promise<void>
 }
 

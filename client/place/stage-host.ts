@@ -13,7 +13,7 @@ import type { Settings } from '../../shared/settings/settings.ts'
 import type { Contexts } from '../agents/contexts.ts'
 import { type AgentsFacts, factsOf } from './agent-facts.ts'
 
-/** The requests of a process beside the owner, besides those of outside-requests.ts. */
+/** The requests of a process next to the owner, besides those of outside-requests.ts. */
 export type HostRequest =
   /** The answer is `Welcome`. `guards`: those that the process runs. */
   | { type: 'hello'; pid: number; guards: string[] }

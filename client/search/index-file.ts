@@ -128,7 +128,7 @@ function besideOf(file: string): string[] {
   return [`${file}-wal`, `${file}-shm`]
 }
 
-/** A name of files beside a log (isNameBesideLog). */
+/** A name of files next to a log (isNameBesideLog). */
 const searchFileName = 'weir.search'
 
 /** `log`: names the log, such as its prefix. Falls back to memory if the file cannot be written. */

@@ -1,6 +1,6 @@
 // Folds records of the log into the search index: a row for each turn with its view, its values and
 // the words of its rounds.
-// A batch and the position behind it are written in one transaction. Another process may
+// A batch and the position after it are written in one transaction. Another process may
 // write the same file: a batch of another position is dropped, and its reader continues at the new one.
 // Each row follows from records alone, in any order, so an index made anew is equal.
 // Values that the rules of an agent hide are never in the index: the words of such a

@@ -30,7 +30,7 @@ export type GivenCall = {
 
 /**
  * A round, or only its calls. `at`: its time, in milliseconds since the epoch or as an ISO date.
- * Default: one minute behind the round before, and 2026-01-01 for the first.
+ * Default: one minute after the round before, and 2026-01-01 for the first.
  */
 export type GivenRound =
   | readonly GivenCall[]
@@ -48,7 +48,7 @@ export type JudgedRound<State = unknown> = {
   /** By the order of the calls that the guard is registered for. */
   verdicts: Verdict[]
   intervention: { reason: string; text: string } | undefined
-  /** Its memory behind this round. */
+  /** Its memory after this round. */
   state: State | undefined
   /** The guard's answer to the round that follows. */
   when(round: GivenRound): JudgedRound<State>

@@ -1,7 +1,7 @@
 // The module `weir-agents/testing`: a model that answers from a script, in this process and without a
 // network. Its requests and answers pass the real SDK, so a test sees the provider's view. Also a
 // recorder of real answers, guards without a pipeline, and a clock that a test moves.
-// A request behind the last reply is refused and never repeated: no test passes by a reply
+// A request after the last reply is refused and never repeated: no test passes by a reply
 // that nobody wrote. `always` as the last reply answers every further request.
 
 import { usageError } from '../../shared/lib/errors.ts'

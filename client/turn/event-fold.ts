@@ -24,7 +24,7 @@ import {
 } from './turn-event.ts'
 
 export type EventFold = {
-  /** The position behind all events so far. */
+  /** The position after all events so far. */
   readonly position: string
   /** The turn and the round whose response is streamed now. */
   readonly streaming: { turn: number; round: number } | undefined
@@ -35,7 +35,7 @@ export type EventFold = {
 /** Parts that are kept until their round is known: activity may come later. */
 const earlyPartsMax = 256
 
-/** Ids of activity records that are remembered. A repeat comes close behind its original. */
+/** Ids of activity records that are remembered. A repeat comes close after its original. */
 const seenMax = 10_000
 
 export function createEventFold(): EventFold {

@@ -1,5 +1,5 @@
-// Continues the events of a conversation behind a position. Pure: the events from the beginning of
-// the turn go in, and those behind the position come out.
+// Continues the events of a conversation after a position. Pure: the events from the beginning of
+// the turn go in, and those after the position come out.
 // A text that was read up to the position continues there if its attempt is the same.
 // Otherwise a text-reset voids it.
 

@@ -55,7 +55,7 @@ type ContextField<Context> = undefined extends Context
   : { context: Context; record?: boolean }
 
 type QuestionFields = {
-  /** A text behind the agent's instructions, for this question only. At most 64 KiB. */
+  /** A text after the agent's instructions, for this question only. At most 64 KiB. */
   system?: string
   /** 1 byte to 1 MiB, not blank. */
   text: string

@@ -21,7 +21,7 @@ import type { DefinedAgent } from '../define/define-agent.ts'
 export const turnEventVersion = 2
 
 /**
- * `position`: opaque; the place behind this event. Reading `after` it continues with the next event,
+ * `position`: opaque; the place after this event. Reading `after` it continues with the next event,
  * in any process that can read the log.
  */
 export type Placed = { v: typeof turnEventVersion; position: string }

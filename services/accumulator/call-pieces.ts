@@ -10,7 +10,7 @@
 //
 // A piece belongs to the call with its id, otherwise to the one with its index,
 // otherwise to the last open one.
-// Only a name begins a call beside a possible one: with another id or index, or once
+// Only a name begins a call next to a possible one: with another id or index, or once
 // that one is whole. Without ids, the name may come alone, one piece earlier.
 // The first id of a call stays.
 // A piece of no call is kept: some call lacks it. A piece of several calls follows

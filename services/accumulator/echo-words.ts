@@ -1,7 +1,7 @@
 // The echo check's rule in doubt: a text holds a call if it has the call's words near each other
 // and in the call's order. So no gutter, frame, box or markup around a copy hides it.
 //
-// The name stands behind "call", "name" or the like, or before a bracket, and each
+// The name stands after "call", "name" or the like, or before a bracket, and each
 // argument's name before a mark. Data has neither: `{"path": "a", "mode": "read"}`.
 // Every argument counts. Its value follows its name with few other words between.
 // All of them stand near the tool's name. Words far apart in a long text are no call.
@@ -15,7 +15,7 @@ import { readable } from './spelling.ts'
 /** The work that is left, in characters or words. Below zero, nobody may search on. */
 export type Work = { left: number }
 
-/** `members`: the words of each value behind those of its name. `reach`: in words. */
+/** `members`: the words of each value after those of its name. `reach`: in words. */
 export type CallWords = {
   name: string[]
   members: { name: string[]; value: string[] }[]

@@ -30,7 +30,7 @@ import { firstObject, textFrom } from './piece-texts.ts'
 /** The facts about a response that its parts lack. */
 export type ResponseEnd = Pick<ModelFinished, 'attempt' | 'stop' | 'finish' | 'usage'>
 
-/** The response beside a failure. Its tokens were used all the same. */
+/** The response next to a failure. Its tokens were used all the same. */
 export function emptyResponse({ attempt, stop, finish, usage }: ResponseEnd): Response {
   return { attempt, text: '', reasoning: '', calls: [], stop, finish, usage, textCalls: null }
 }

@@ -35,7 +35,7 @@ export type ApprovalRule = {
   pattern?: { path: string; matches: string }
   /**
    * The other calls of the response: `wait` (default) until the call is decided and has its result,
-   * or `run` beside it.
+   * or `run` next to it.
    */
   others?: 'wait' | 'run'
   /**

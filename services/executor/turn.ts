@@ -50,7 +50,7 @@ export type Round = Pick<RoundCleared, 'round' | 'agent' | 'policy' | 'expiresAt
   /** Whether its approvals were requested. */
   isApprovalRequested: boolean
   /**
-   * Ordinals of the calls behind which the others wait: a person may still decide them, or allowed
+   * Ordinals of the calls after which the others wait: a person may still decide them, or allowed
    * them, and they have no result yet.
    */
   holders: number[]
@@ -81,7 +81,7 @@ export type OpenCall = {
 }
 
 /**
- * `guards`: the names of those without a verdict yet; none if it only waits behind another call
+ * `guards`: the names of those without a verdict yet; none if it only waits after another call
  * (guards/held-calls.ts). `lapsed`: the deadline of an earlier try has
  * passed, or its agent goes on, so that try may have run. `time`: the append time of the claim.
  */

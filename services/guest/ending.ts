@@ -14,7 +14,7 @@ import type { Place } from '../turn/unit.ts'
 import type { OpenTurn } from './turn.ts'
 
 /**
- * `stopped`: the reason why the turn does not open again. `rule`: the one behind it, which keeps the
+ * `stopped`: the reason why the turn does not open again. `rule`: the one after it, which keeps the
  * turn closed only for the repeats of its last request.
  */
 export type TurnEnding = Ending & { reply?: string; stopped?: string; rule?: string | null }

@@ -6,7 +6,7 @@
 // A text-only round that an intervention required ends the turn if it
 // brings no visible text, for any rule.
 // A rule in shadow adds nothing to the intervention. Its own
-// intervention is reported beside it (shadow.ts).
+// intervention is reported next to it (shadow.ts).
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { Denial, Intervention, Policy, RoundChecked } from '../../shared/contract/messages.ts'

@@ -33,7 +33,7 @@ export type Rule<Memory> = {
   /** When it intervenes by default, for the docs. */
   readonly firesWhen: string
   /**
-   * The events that end its streaks, beside a new message of the user. The docs and each
+   * The events that end its streaks, next to a new message of the user. The docs and each
    * intervention show it.
    */
   readonly endedBy: string

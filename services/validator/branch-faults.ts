@@ -1,6 +1,6 @@
 // Sorts the errors of a choice (anyOf, oneOf). Ajv reports the errors of all branches together: the
 // value must be a string, and also a number. The model needs less: the accepted types, or the
-// errors of the one intended branch. Errors of branches behind a `$ref` stay as they are.
+// errors of the one intended branch. Errors of branches after a `$ref` stay as they are.
 
 import type { ErrorObject } from 'ajv'
 

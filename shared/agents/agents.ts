@@ -28,7 +28,7 @@ export type CommandTool = ToolProcess & {
 type ToolProcess = {
   /** The folder in which it runs. Default: the executor's working folder. */
   cwd?: string
-  /** Names of variables of the executor's environment that it sees beside PATH. Default: none. */
+  /** Names of variables of the executor's environment that it sees next to PATH. Default: none. */
   environment?: string[]
   /** Bytes of its result to keep: for a program, its standard output. The rest is cut, with a note. */
   outputBytesMax?: number

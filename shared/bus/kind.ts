@@ -36,7 +36,7 @@ export type BusSettings = Pick<
   | 'groupInstanceId'
 >
 
-/** The settings of a process that writes beside the owner of the log. */
+/** The settings of a process that writes next to the owner of the log. */
 export type BesideSettings = BusSettings
 
 export type OpenOptions = {
@@ -108,7 +108,7 @@ export type LocalBus = Capabilities & {
    * `bus.unreachable` if the owner is another user's.
    */
   link(settings: Pick<Settings, 'dataFolder'>): Promise<OwnerLink | undefined>
-  /** The file beside its owners. `request` reaches the owner of the moment. */
+  /** The file next to its owners. `request` reaches the owner of the moment. */
   openLinked(settings: BesideSettings, log: Logger, request: SendRequest): Promise<Bus>
   /** Makes the file from records that have offsets and times already. */
   importLog(imported: Imported): Promise<void>

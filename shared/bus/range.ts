@@ -45,7 +45,7 @@ export async function* batchesOf(
 }
 
 /**
- * The first offset in the range without older records than `time` behind it. If the bus does not
+ * The first offset in the range without older records than `time` after it. If the bus does not
  * know it, a binary search finds it: append times do not go back.
  */
 export async function firstOffsetSince(

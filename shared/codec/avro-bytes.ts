@@ -1,6 +1,6 @@
 // Avro's primitives as bytes, on avsc's "tap": a writer into a buffer that grows, and a reader that never
 // leaves its record. Owns: every check against the end of the record, and exact numbers. Does not own:
-// the structure of a record (avro-types.ts). avsc's tap has three faults. It reads zeros behind the end,
+// the structure of a record (avro-types.ts). avsc's tap has three faults. It reads zeros after the end,
 // so a false count of 2^31 is a loop of 2^31. It loses the lowest bit of longs below -2^52. It writes
 // half surrogate pairs as bytes that are not UTF-8. The reader shares nothing with it: each of its
 // methods needs a check.
@@ -11,7 +11,7 @@
 // @ts-expect-error avsc has no types for its inner files
 import utils from 'avsc/lib/utils.js'
 
-/** A write behind the end of `buf` only moves `pos`. */
+/** A write after the end of `buf` only moves `pos`. */
 type AvscTap = {
   buf: Buffer
   pos: number

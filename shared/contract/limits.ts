@@ -431,7 +431,7 @@ export const limits = {
   linkAnswerMs: 30 * second,
   /** The contexts of questions that the owner holds for other processes, together, as JSON. */
   linkContextBytesMax: 64 * MiB,
-  /** How often a process beside the owner tries to take its place, once it has ended. */
+  /** How often a process next to the owner tries to take its place, once it has ended. */
   ownerTriedAgainMs: 100,
   /** How long Weir.open waits for an owner that is starting or ending. */
   ownerStartMs: 15 * second,

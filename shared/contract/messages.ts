@@ -1436,7 +1436,7 @@ export type ResultSent = CallId & {
  */
 export type RoundChecked = RoundId & {
   type: 'round-checked'
-  /** the model's response; empty beside a failure */
+  /** the model's response; empty next to a failure */
   response: Response
   /** the reason why there is no response; null: there is one */
   failure: RoundFailure | null
@@ -1491,7 +1491,7 @@ export type RoundExecuted = RoundId & {
  */
 export type RoundOutcome = RoundId & {
   type: 'round-outcome'
-  /** the model's response; empty beside a failure */
+  /** the model's response; empty next to a failure */
   response: Response
   /** the reason why there is no response; null: there is one */
   failure: RoundFailure | null
@@ -1506,7 +1506,7 @@ export type RoundOutcome = RoundId & {
 /** A response, folded from its parts. Derived, written by the accumulator. */
 export type RoundProposed = RoundId & {
   type: 'round-proposed'
-  /** the model's response; empty beside a failure */
+  /** the model's response; empty next to a failure */
   response: Response
   /** the reason why there is no response; null: there is one */
   failure: RoundFailure | null
@@ -2172,7 +2172,7 @@ export type EndedTurn = {
    * ever
    */
   stoppedUntil: number
-  /** the rule behind `stopped`; null: none */
+  /** the rule of `stopped`; null: none */
   rule: string | null
 }
 
@@ -2522,11 +2522,11 @@ export type PartEvent = {
  * `call_free_text`: the arguments of the call are free text, not JSON. `call_piece`: a piece of a
  * call, in a format that marks neither begin nor end of a call. It carries id, name and arguments
  * as far as they were sent. `call_piece_beside`: another piece from the same chunk as the one
- * before. `call_extra`: data that the server expects back beside the call of the previous piece, as
- * JSON, with the model in name. `kept_apart`: a block that is not a call for Weir (a tool that the
- * server runs, citations, an unknown block), as JSON. `provider_said`: the provider's own id, usage
- * and reasons, as JSON. A reader that does not know a newer symbol reads the default, the most
- * cautious one.
+ * before. `call_extra`: data that the server expects back next to the call of the previous piece,
+ * as JSON, with the model in name. `kept_apart`: a block that is not a call for Weir (a tool that
+ * the server runs, citations, an unknown block), as JSON. `provider_said`: the provider's own id,
+ * usage and reasons, as JSON. A reader that does not know a newer symbol reads the default, the
+ * most cautious one.
  */
 export type PartKind =
   | 'text'
@@ -2661,7 +2661,7 @@ export type QueuedMessage = {
 
 /**
  * A provider's objection to the reasoning in a history. `missing`: it requires reasoning in
- * messages that have none. `unsigned`: it requires the signature of a thought beside a call.
+ * messages that have none. `unsigned`: it requires the signature of a thought next to a call.
  * `unaccepted`: it does not know the field. `damaged`: it cannot verify the reasoning. A reader
  * that does not know a newer symbol reads the default.
  */

@@ -25,7 +25,7 @@ import type { Milliseconds } from '../lib/clock.ts'
 /** An entry, and the bytes of its record. */
 type Read = { entry: HistoryEntry; bytes: number }
 
-/** The entries behind `after` up to the last one, in order of (turn, round). `bytes`: in memory. */
+/** The entries after `after` up to the last one, in order of (turn, round). `bytes`: in memory. */
 type Known = { read: Read[]; bytes: number; after: HistoryPlace | undefined }
 
 /** Memory of a decoded entry beyond the bytes of its record. Most of a short entry. */

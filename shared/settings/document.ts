@@ -221,7 +221,7 @@ function place(yaml: Yaml, lines: LineCounter, path: Path, part: 'key' | 'value'
     const found = member(resolved(node, yaml), step)
     if (found === undefined) return placeAt(lines, key)
     key = offsetOf(found.key ?? found.value)
-    // A missing value stands behind its colon, perhaps lines below.
+    // A missing value stands after its colon, perhaps lines below.
     value =
       isScalar(found.value) && found.value.source === '' && found.value.type === 'PLAIN'
         ? key

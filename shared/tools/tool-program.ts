@@ -74,7 +74,7 @@ export function programFile(name: string, cwd: string, path: string): string | u
     .find(isExecutable)
 }
 
-/** An installation has its libraries beside `bin`, as in /home/me/python/bin. */
+/** An installation has its libraries next to `bin`, as in /home/me/python/bin. */
 function programParts(file: string): ToolProgram {
   const folder = dirname(file)
   const around = dirname(folder)

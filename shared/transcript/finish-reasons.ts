@@ -1,5 +1,5 @@
 // Maps the finish reasons of servers to ours. One list for all formats, because gateways pass on
-// the reasons of the server behind them.
+// the reasons of the server after them.
 
 import type { Stop } from '../contract/messages.ts'
 import { isObject } from '../lib/json/json-object.ts'

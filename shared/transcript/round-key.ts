@@ -2,7 +2,7 @@
 // number counts the rounds with these words in the turn. Every front computes the same key from the
 // same history, so no front has to remember anything. test/vectors/round-keys.json has examples for
 // other languages.
-// Reasoning, text beside calls and results are not part of a key, because clients
+// Reasoning, text next to calls and results are not part of a key, because clients
 // drop, shorten and rewrite them.
 // Two spellings of the same arguments have one key. Numbers count by their value,
 // because clients parse arguments and write them again.

@@ -84,7 +84,7 @@ export type Transcript = {
 /** The contents of one JSON value. `tools` is undefined if it lists none. */
 export type ReadPieces = { pieces: Piece[]; tools: Declaration[] | undefined }
 
-/** The answer is undefined if there is none. A list that holds it too has none beside it. */
+/** The answer is undefined if there is none. A list that holds it too has none next to it. */
 export type ToRead = { request: unknown; answer: unknown }
 export type ReadExchange = ReadPieces & { answer: Piece[] | undefined }
 
@@ -119,14 +119,14 @@ export function turnsOf(
   return read.turns
 }
 
-/** The part of a transcript that is read. `turns` is complete behind each `addPieces`. */
+/** The part of a transcript that is read. `turns` is complete after each `addPieces`. */
 export type ReadTurns = {
   turns: TranscriptTurn[]
   waiting: Waiting
   isModelSpeaking: boolean
   /** The text can be long, so it is not read again for each piece. */
   isLastSilent: boolean
-  /** The model went on behind all responses before this one. */
+  /** The model went on after all responses before this one. */
   newest: { turn: number; response: number }
   model?: ModelName
 }

@@ -130,7 +130,7 @@ export type ModelAnswer = {
   usage: Usage
 }
 
-/** The same answer with this text. Without calls and reasoning beside it, that is all of it. */
+/** The same answer with this text. Without calls and reasoning next to it, that is all of it. */
 export function withText<Answer extends ModelAnswer>(answer: Answer, text: string): Answer {
   const others = answer.items.filter(({ kind }) => kind !== 'text')
   const items = text === '' ? others : [{ kind: 'text' as const, text }, ...others]

@@ -195,7 +195,7 @@ export type CallWords = readonly [id: string, name: unknown, text?: unknown]
 
 /** The smallest changes to a request, for guests. */
 export type RequestEdits = {
-  /** The text behind the history, for this request only. */
+  /** The text after the history, for this request only. */
   addAdvice(body: Json, text: string): BodyEdit[]
   /** Forbids calls, and keeps the tools. */
   withoutCalls(body: Json): BodyEdit[]

@@ -1,6 +1,6 @@
 // The other side of the agent loop's bench, as its own process, which keeps its CPU time out of the
 // results. It is a provider that speaks Anthropic's Messages API or Chat Completions as server-sent
-// events, one HTTP chunk for each, and a tool behind a POST. All streams are built before. It
+// events, one HTTP chunk for each, and a tool over a POST. All streams are built before. It
 // chooses the answer by the number of assistant messages in the request. Options: a JSON object on
 // the command line. Prints its URL.
 

@@ -3,7 +3,7 @@
 // test/bench/bus.ts
 //
 // Not measured: Kafka, several processes, and decoding, folding and performing, the main work of a
-// stage. Values of more than 300 bytes. A file larger than memory. A shared disk. A reader beside
+// stage. Values of more than 300 bytes. A file larger than memory. A shared disk. A reader next to
 // the writer. Percentiles over hours.
 
 import { mkdtempSync, rmSync } from 'node:fs'

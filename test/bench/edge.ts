@@ -130,7 +130,7 @@ async function lateness(
   return median(times)
 }
 
-/** Memory, and the CPU of a turn beside the feeds. */
+/** Memory, and the CPU of a turn next to the feeds. */
 async function memoryOfFeeds(
   url: string,
   ask: (message: RunnerRequest) => Promise<number>,

@@ -19,7 +19,7 @@ const tools = [
 
 const callOf = (n: number) => ({ type: 'tool_use', id: `call_${n}`, name: 'exec', input: input(n) })
 
-/** The request behind this number of rounds. */
+/** The request after this number of rounds. */
 export function requestWith(rounds: number): GuestRequest {
   const messages = [
     { role: 'user', content: 'Read the files.' },

@@ -137,7 +137,7 @@ async function openRelay() {
   }
 }
 
-/** Calls `onFrame` with the first 8 bytes of each frame behind its length. */
+/** Calls `onFrame` with the first 8 bytes of each frame after its length. */
 function frames(onFrame: (header: Buffer) => void): (chunk: Buffer) => void {
   let held = Buffer.alloc(0)
   let skip = 0

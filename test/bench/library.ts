@@ -1,4 +1,4 @@
-// Weir as a library beside the AI SDK and the OpenAI Agents SDK. Model server, conversation and tool
+// Weir as a library next to the AI SDK and the OpenAI Agents SDK. Model server, conversation and tool
 // are the same, and the tool is a function in the process. Each program is written as the documents
 // of its library show it, and reads every event. The plain loop is the OpenAI SDK in a loop by hand. Each measurement is a process, with
 // its own CPU time. Runs alternate and medians are compared, because the load of a shared machine

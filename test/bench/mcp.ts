@@ -1,5 +1,5 @@
-// MCP: calls of Weir as a client beside those of the SDK alone, and the time that the gateway adds to a
-// call of a host. The server answers at once, behind a pipe. The log of the gateway is in memory. Both
+// MCP: calls of Weir as a client next to those of the SDK alone, and the time that the gateway adds to a
+// call of a host. The server answers at once, over a pipe. The log of the gateway is in memory. Both
 // sides take turns in blocks of ten calls, so that they share the load of the machine. Run alone:
 // node test/bench/mcp.ts
 //

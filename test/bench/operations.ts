@@ -3,7 +3,7 @@
 // alternate and medians are compared. Run alone: node test/bench/operations.ts.
 //
 // Traces: `weir traces` reads the log of the runs without budgets from its beginning, in a process
-// beside Weir. Its CPU time counts, and that of the backend does not.
+// next to Weir. Its CPU time counts, and that of the backend does not.
 //
 // Not measured: Kafka, where a reservation waits for an acknowledgement. Many budgets at once, and
 // many gateways that share one. Latency. Large records, whose encryption costs more. Traces with

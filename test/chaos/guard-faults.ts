@@ -127,7 +127,7 @@ async function switchAndBack(
 }
 
 /**
- * Starts a new version beside the old one. The old processes leave when the new ones have joined.
+ * Starts a new version next to the old one. The old processes leave when the new ones have joined.
  */
 async function rollIn(guard: GuardName, besideMs: number, world: GuardWorld): Promise<Seen> {
   const old = membersOf(guard, world.fleet)

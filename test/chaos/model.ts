@@ -109,7 +109,7 @@ function roundsOf(random: Random, name: string): Round[] {
           ...times(random.between(1, 3)).map((i) => callOf(random, `${name}.${i}`)),
         ),
       ]
-    case 'bad arguments': // one that cannot run beside one that can
+    case 'bad arguments': // one that cannot run next to one that can
       return [
         round(
           toolUse('pay', random.pick(['{}', '{"n":7}', '{"n":"half', '{"n":null}']), name),

@@ -361,7 +361,7 @@ function measureTimers(): () => number {
 }
 
 /**
- * Starts each fault at its time, also beside others. Resolves when the time is over and all faults
+ * Starts each fault at its time, also next to others. Resolves when the time is over and all faults
  * have ended.
  */
 async function inflictAll({

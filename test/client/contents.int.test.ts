@@ -146,7 +146,7 @@ describe('a question with images and files', () => {
 })
 
 describe('a tool that returns images', () => {
-  it('gives them to the model beside its text', async () => {
+  it('gives them to the model next to its text', async () => {
     shown = ['The chart:', { type: 'image', data: png(), mediaType: 'image/png' }]
     answer = (_, number) => (number === 1 ? says(call('look', {})) : says(text('Seen.')))
     const { weir, agent } = await open()

@@ -1,4 +1,4 @@
-// Questions of MCP servers to a person, in an agent: a real server of the SDK behind a pipe, in both
+// Questions of MCP servers to a person, in an agent: a real server of the SDK over a pipe, in both
 // eras of the protocol, and the inbox of approvals.
 
 import { mkdtemp, rm } from 'node:fs/promises'

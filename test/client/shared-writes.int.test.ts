@@ -1,4 +1,4 @@
-// The writes of a process beside the owner: an acknowledgement that is lost, and guards of a process
+// The writes of a process next to the owner: an acknowledgement that is lost, and guards of a process
 // that does not own the folder.
 
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -51,7 +51,7 @@ async function written(bus: Bus, topic: string, type: Message['type']): Promise<
   return records.filter(({ value }) => value !== null && decode(value).type === type).length
 }
 
-describe('a process beside the owner', () => {
+describe('a process next to the owner', () => {
   it('sends a message again if its acknowledgement is lost, and the turn runs once', async () => {
     await using _owner = await open({ partitions: 4 })
     let isLost = false

@@ -1,4 +1,4 @@
-// The package as a program uses it: real stages on a real file, a scripted model behind real HTTP,
+// The package as a program uses it: real stages on a real file, a scripted model over real HTTP,
 // real processes as tools.
 
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'

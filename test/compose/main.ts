@@ -14,7 +14,7 @@ import { stageNames } from '../../shared/contract/topology.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const kafkaPort = await freePort()
-/** Runs beside a project that somebody uses. */
+/** Runs next to a project that somebody uses. */
 const project = `weir-test-${process.pid}`
 const isSigned = process.argv.includes('--signed')
 const secrets = mkdtempSync(join(tmpdir(), 'weir-compose-'))

@@ -157,7 +157,7 @@ describe('weir ask', () => {
     expect(server.requests).toEqual([])
   })
 
-  it('answers beside another weir ask in the data folder, and both answers are right', async () => {
+  it('answers next to another weir ask in the data folder, and both answers are right', async () => {
     const { run, start } = await at((request) =>
       textsOf(request)[0] === 'wait' ? says(call('act', { sleepMs: 60_000 })) : says(text('Done.')),
     )

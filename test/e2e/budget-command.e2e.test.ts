@@ -1,4 +1,4 @@
-// `weir budget` from a shell, beside turns on the embedded bus.
+// `weir budget` from a shell, next to turns on the embedded bus.
 
 import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'

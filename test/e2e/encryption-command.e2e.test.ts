@@ -122,7 +122,7 @@ describe('the log of a tenant with a key', () => {
     expect((await run(['inspect', 'other:c'], { environment })).out).toContain('white-heron')
   })
 
-  it('is written by each process with the key beside weir up, and by no client without it', async () => {
+  it('is written by each process with the key next to weir up, and by no client without it', async () => {
     const { run, server } = commands
     await run(['keys', 'tenant', 'acme', '--file', 'keys.json'])
     const up = startUp(commands, { args: ['--agents', 'birds.yaml'], environment })

@@ -100,7 +100,7 @@ describe('weir guard', () => {
     expect(await starts(here)).toHaveLength(2)
   })
 
-  it('switches, lists and removes guards beside a Weir that runs on the embedded bus', async () => {
+  it('switches, lists and removes guards next to a Weir that runs on the embedded bus', async () => {
     const here = await openFolder()
     const { run } = here
     await mkdir(join(here.folder, 'guards'))
@@ -128,7 +128,7 @@ describe('weir guard', () => {
     expect((await up.ended).code).toBe(0)
   })
 
-  it('runs a guard in its own process beside a Weir on the embedded bus, and again after a kill', async () => {
+  it('runs a guard in its own process next to a Weir on the embedded bus, and again after a kill', async () => {
     const here = await openFolder()
     const up = startUp(here, { args: ['--agents', 'agent.yaml', '--partitions', '4'] })
     await up.untilReady()

@@ -1,5 +1,5 @@
 // `weir guard` on a real broker, each command in its own process. A guard is added, switched,
-// listed, killed beside another instance of it, and removed. One turn runs all the time, and nothing
+// listed, killed next to another instance of it, and removed. One turn runs all the time, and nothing
 // is restarted but the guard.
 
 import { randomBytes } from 'node:crypto'

@@ -1,4 +1,4 @@
-// A guest beside Weir's own agents, on the embedded bus. The test is its front: it writes the two
+// A guest next to Weir's own agents, on the embedded bus. The test is its front: it writes the two
 // records of fronts, and reads advice and verdicts from activity.
 
 import { expect, it } from '@jest/globals'

@@ -359,7 +359,7 @@ describe('I4, thinking-only responses', () => {
     })
   })
 
-  it('go back to the provider unchanged, beside their call', async () => {
+  it('go back to the provider unchanged, next to their call', async () => {
     await withPipeline(
       { model: script(says(thinking('first look'), call('lookup', { word: 'w' }))), tools: lookup },
       async ({ ask, server }) => {

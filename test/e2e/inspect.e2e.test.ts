@@ -154,7 +154,7 @@ describe('weir inspect', () => {
     )
   })
 
-  it('shows an open turn beside the Weir that runs it, and disturbs nothing', async () => {
+  it('shows an open turn next to the Weir that runs it, and disturbs nothing', async () => {
     const asking = commands.start([
       'ask',
       '--agent',

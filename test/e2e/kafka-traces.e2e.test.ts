@@ -1,4 +1,4 @@
-// `weir traces` beside a fleet on a real broker: seven stages in three processes, of which one is killed
+// `weir traces` next to a fleet on a real broker: seven stages in three processes, of which one is killed
 // while its turns run, and another joins. The backend takes OTLP/JSON.
 
 import { randomUUID } from 'node:crypto'

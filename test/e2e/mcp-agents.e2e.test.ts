@@ -1,4 +1,4 @@
-// Agents with MCP servers behind the HTTP edge: in the process of the stages, and in a process that
+// Agents with MCP servers over the HTTP edge: in the process of the stages, and in a process that
 // runs the stages of a folder itself.
 
 import { once } from 'node:events'
@@ -39,7 +39,7 @@ async function answerOf(url: string): Promise<string> {
 }
 
 describe('a question of an MCP server', () => {
-  it('is listed and answered by commands, beside the process that runs the call', async () => {
+  it('is listed and answered by commands, next to the process that runs the call', async () => {
     await commands.close()
     commands = await openCommandFolder(script(says(call('test__ask', {})), says(text('Booked.'))))
     await writeAgent()

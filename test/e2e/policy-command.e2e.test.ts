@@ -1,4 +1,4 @@
-// `weir policy` from a shell: beside a turn that runs on the embedded bus, and over the log of one
+// `weir policy` from a shell: next to a turn that runs on the embedded bus, and over the log of one
 // that is over.
 
 import { existsSync, readFileSync } from 'node:fs'

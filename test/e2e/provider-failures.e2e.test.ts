@@ -632,7 +632,7 @@ describe('a provider that calls tools in spite of a request without tools', () =
     )
   })
 
-  it('beside a text never runs the call, and the text is the reply', async () => {
+  it('next to a text never runs the call, and the text is the reply', async () => {
     await withPipeline(
       { model: script(says(looks(1)), says(text('I saw it.'), looks(2))), settings },
       async (pipeline) => {

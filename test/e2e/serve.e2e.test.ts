@@ -127,7 +127,7 @@ export const port = 3000
     expect((await running.ended).code).toBe(0)
   })
 
-  it('goes on with a feed behind its last event after a kill -9 of its process', async () => {
+  it('goes on with a feed after its last event after a kill -9 of its process', async () => {
     commands = await openCommandFolder(
       script(says(call('act', { n: 1 })), says(call('act', { n: 2 })), says(text('Done.'))),
     )

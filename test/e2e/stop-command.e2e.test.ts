@@ -1,4 +1,4 @@
-// `weir stop` and `weir release` from a shell, beside a turn whose tool runs on the embedded bus.
+// `weir stop` and `weir release` from a shell, next to a turn whose tool runs on the embedded bus.
 
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'

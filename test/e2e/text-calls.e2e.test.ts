@@ -113,7 +113,7 @@ describe('a model with native calls that writes a call as text', () => {
 })
 
 describe('a model without native calls', () => {
-  it('has its texts run, and is informed of a call behind other text', async () => {
+  it('has its texts run, and is informed of a call after other text', async () => {
     const model = script(
       says(text(`I write the file.\n${framed}`)),
       says(text(written)),

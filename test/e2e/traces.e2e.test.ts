@@ -1,4 +1,4 @@
-// `weir traces` beside running turns: the backend gets one tree for each turn, and the tool's own
+// `weir traces` next to running turns: the backend gets one tree for each turn, and the tool's own
 // span would be a child of its call.
 
 import { readFileSync } from 'node:fs'

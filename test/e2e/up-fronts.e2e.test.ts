@@ -127,7 +127,7 @@ describe('weir up with the port of the fronts', () => {
     })
   })
 
-  it('ends with 1 if a server behind --mcp does not start', async () => {
+  it('ends with 1 if a server after --mcp does not start', async () => {
     const mcpServers = { test: { command: process.execPath, args: ['-e', 'process.exit(3)'] } }
     await writeFile(join(commands.folder, 'mcp.json'), JSON.stringify({ mcpServers }))
     const up = startUp(commands, { args: ['--front-port', '0', '--mcp', 'mcp.json'] })

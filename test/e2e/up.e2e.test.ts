@@ -64,7 +64,7 @@ async function folderWithMessage(
 
 const fileOf = ({ folder }: CommandFolder) => join(folder, '.weir', 'weir.db')
 
-/** All messages of a topic, read beside the process that writes them or after its end. */
+/** All messages of a topic, read next to the process that writes them or after its end. */
 async function records(topic: TopicName): Promise<Message[]> {
   const bus = await openEmbeddedBus({
     file: fileOf(commands as CommandFolder),

@@ -1,5 +1,5 @@
 // The surroundings of the example programs: a folder with an agent file, whose model is a script
-// behind real HTTP.
+// over real HTTP.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

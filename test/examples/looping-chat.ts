@@ -1,4 +1,4 @@
-// A model of incident I1 behind the Chat Completions API: it calls `exec` with `{}` in every answer,
+// A model of incident I1 with the Chat Completions API: it calls `exec` with `{}` in every answer,
 // until a request forbids calls.
 
 import { randomUUID } from 'node:crypto'

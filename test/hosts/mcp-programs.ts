@@ -22,7 +22,7 @@ import { startModelServer } from './model-server.ts'
 import { startProgram } from './programs/program.ts'
 import { claudeCode } from './programs/terminal-agents.ts'
 
-/** `url`: of the gateway over HTTP. Undefined: it is behind a pipe. */
+/** `url`: of the gateway over HTTP. Undefined: it is over a pipe. */
 type Place = { folder: string; url: string | undefined }
 
 async function within(isHttp: boolean, run: (place: Place) => Promise<Result>): Promise<Result> {
@@ -117,7 +117,7 @@ export function pythonClientRun(isHttp: boolean): Promise<Result> {
   })
 }
 
-/** The Python server behind `weir mcp`, for a host of each era. */
+/** The Python server after `weir mcp`, for a host of each era. */
 export function pythonServerRun(): Promise<Result> {
   return within(false, async ({ folder }) => {
     const python = await installed(mcpPackages)

@@ -169,7 +169,7 @@ describe('a recorded loop gets each action at its request', () => {
   it.each(named(hooked, () => ['hooks']))('$front: $name', async ({ one }) => {
     const { hookAnswers } = await replay(one, 'hooks')
     const advised = hookAnswers.filter((answer) => answer.includes('SYSTEM INTERVENTION'))
-    // The advice for a request comes behind the results of the one before it.
+    // The advice for a request comes after the results of the one before it.
     const expected = Object.keys(actions[one.title] ?? {}).map((number) => Number(number) - 1)
     expect(advised.map((answer) => Number.parseInt(answer, 10))).toEqual(expected)
     expect(hookAnswers.at(-1)).toContain('"continue":false')

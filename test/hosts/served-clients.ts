@@ -53,7 +53,7 @@ const calls: Record<string, { tool: string; text: string }> = {
   'Wait.': { tool: 'wait', text: 'I waited.' },
 }
 
-/** Calls the tool of the newest text of the user, and answers behind its result. */
+/** Calls the tool of the newest text of the user, and answers after its result. */
 function answerOf({ body }: SeenRequest): ScriptedAnswer {
   const messages = body.messages as { role: string; content: string | Block[] }[]
   const blocks = messages

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from '@jest/globals'
 
-it('an early release of claims lets a tool start late, or run beside its next try', async () => {
+it('an early release of claims lets a tool start late, or run next to its next try', async () => {
   const model = join(import.meta.dirname, 'executor.py')
   const { stdout } = await promisify(execFile)('python3', [model, 'expel'])
   const verdicts = stdout.split('\n').filter((line) => /^(ok|VIOLATED)/.test(line))

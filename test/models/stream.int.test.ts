@@ -15,7 +15,7 @@ async function verdictsOf(part: string): Promise<string[]> {
     .map((line) => line.slice(0, 40).trim())
 }
 
-it('a part before model-opened, or a last part beside attempt-finished, can lose the answer', async () => {
+it('a part before model-opened, or a last part next to attempt-finished, can lose the answer', async () => {
   expect(await verdictsOf('holes')).toEqual([
     'VIOLATED literal page, 1 zombie',
     'VIOLATED literal page, 1 crash',

@@ -121,7 +121,7 @@ function adapterDriver(name: string, format: GuestFormat, run: Run): Driver {
       }).catch((error: unknown) => {
         if (!String(error).includes(over)) throw error
       })
-      // The answer to another request comes behind the judgement of the last round.
+      // The answer to another request comes after the judgement of the last round.
       await judged(conversation, requestOf('anthropic', []))
     },
   }

@@ -33,7 +33,7 @@ function withoutErrorsIn(scenario: Scenario): Scenario {
 }
 
 /**
- * The trace without empty responses behind the first end of its turn: there the proxy gives its own
+ * The trace without empty responses after the first end of its turn: there the proxy gives its own
  * answer, and the guest's next history is all that it sees.
  */
 export function withoutSilenceAtEnd(format: GuestFormat, scenario: Scenario): Scenario {

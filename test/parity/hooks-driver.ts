@@ -54,7 +54,7 @@ export const hooksDriver: Driver = {
               : send('post', 'PostToolUse', { ...call, tool_response: result.text }))
       }
       await send('stop', 'Stop', {})
-      // A hook waits for no round. The answer to this request comes behind the end of the turn.
+      // A hook waits for no round. The answer to this request comes after the end of the turn.
       const conversation = guard.conversation(thread, { turn: `${turn}` })
       await judged(conversation, requestOf('anthropic', []))
     }

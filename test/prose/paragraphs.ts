@@ -99,7 +99,7 @@ function withoutFrontMatter(lines: Line[]): Line[] {
 /** The tree of a source is read only for its titles, because that takes most of the time. */
 const mayHaveTitles = /(?<![\w.])(?:it|test|describe)(?:\.\w+)*\s*[(<`]/
 
-/** First arguments of it, test and describe, also behind `.each(…)` and `.skip`. */
+/** First arguments of it, test and describe, also after `.each(…)` and `.skip`. */
 function titlesOf(program: unknown, text: string): { title: string; start: number }[] {
   const titles: { title: string; start: number }[] = []
   new Visitor({

@@ -16,13 +16,18 @@ const banned: [rule: string, pattern: RegExp][] = [
     /(?<!\bshows? (?=what (?:it|you|the|Weir|would)\b))\bwhat\b(?!-)/i,
   ],
   ['no clause with "whatever"', /\b(?:whatever|whatsoever)\b/i],
-  // A relative clause behind its noun stays: "the user who approved".
+  // A relative clause after its noun stays: "the user who approved".
   [
     'no clause with "who" as subject or object',
     /(?:^|[,.:;(–—] ?|\b(?:of|to|for|by|with|from|as|than|and|or|but|is|are|was|that|if|when|while|because|where|until|unless|not|only) )who\b(?!-)/i,
   ],
   ['no clause with "whoever"', /\b(?:whoever|whomever)\b/i],
   ['use "otherwise" for "else"', /(?<!\b(?:any|no|every|some)(?:thing|body|one|where) )\belse\b/i],
+  // A server stands behind a proxy, and a reader falls behind. Everything that remains is after or next to.
+  [
+    'use "after" or "next to" for "behind" and "beside"',
+    /\bbeside\b|\bbehind (?!(?:an?|the|its|your|one|any|that|another|this) (?:reverse )?(?:prox|load|nginx|gateway|firewall|ingress)|(?:by|if|when|them|costs|after|this clock|the end of|a moment)\b)\w/i,
+  ],
   ...[
     /\b(?:hear|hears|heard|hearing)\b/i,
     /\bwish(?:es|ed)?\b/i,

@@ -69,7 +69,14 @@ describe('the prose lint', () => {
     expect(rulesOf('Text.\n\n```\ncode\n```\n\nWhat was said.').length).toBe(2)
   })
 
-  it('reports the line and the sentence of a fault, also behind a line break', () => {
+  it('finds "behind" and "beside" as places, and leaves a server behind a proxy', () => {
+    const rule = 'use "after" or "next to" for "behind" and "beside"'
+    expect(rulesOf('The offset behind the record.')).toEqual([rule])
+    expect(rulesOf('A field beside the text.')).toEqual([rule])
+    expect(rulesOf('Weir runs behind a reverse proxy, and a reader falls behind.')).toEqual([])
+  })
+
+  it('reports the line and the sentence of a fault, also after a line break', () => {
     expect(faultsIn('page.md', 'First line.\nSecond sentence,\nfor who reads.')).toEqual([
       {
         file: 'page.md',

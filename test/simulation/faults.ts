@@ -37,7 +37,7 @@ export const faultKinds = [
   /** The commit does not arrive. */
   'lost-commit',
   'slow-reader',
-  /** Reads of tables lag seconds behind. */
+  /** Reads of tables lag seconds after. */
   'table-lag',
   /** A process's wall clock jumps. */
   'clock-step',

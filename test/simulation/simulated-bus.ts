@@ -1,5 +1,5 @@
 // The bus of one simulated process: the port, over a shared broker and an unreliable network. It
-// never proves former owners dead, and its tables lag behind the log.
+// never proves former owners dead, and its tables lag after the log.
 
 import type { Bus, RecordToAppend, StoredRecord, Subscription } from '../../shared/contract/bus.ts'
 import { limits } from '../../shared/contract/limits.ts'

@@ -314,7 +314,7 @@ const writers: Record<GuestFormat, Writer> = {
   gemini,
 }
 
-/** The request behind these turns. `tools` undefined: it lists none. */
+/** The request after these turns. `tools` undefined: it lists none. */
 export function requestOf(
   format: GuestFormat,
   turns: readonly Turn[],

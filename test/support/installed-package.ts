@@ -48,12 +48,12 @@ export type Project = {
     command: string[],
     options?: { cwd?: string; environment?: Record<string, string> },
   ): Promise<Ended>
-  /** Installs a package of the checkout beside the package. */
+  /** Installs a package of the checkout next to the package. */
   link(name: string): void
   close(): void
 }
 
-/** `also`: packages of the checkout that the project has itself, beside the package. */
+/** `also`: packages of the checkout that the project has itself, next to the package. */
 export function installPackage(also: string[]): Project {
   const folder = mkdtempSync(join(tmpdir(), 'weir-project-'))
   const installed = join(folder, 'node_modules', 'weir-agents')

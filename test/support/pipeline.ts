@@ -1,4 +1,4 @@
-// All stages on their own bus, by default the embedded one in a folder, with a scripted model behind
+// All stages on their own bus, by default the embedded one in a folder, with a scripted model after
 // real HTTP and real processes as tools.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises'

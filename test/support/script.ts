@@ -1,4 +1,4 @@
-// Scripts for the model behind test/support/pipeline.ts.
+// Scripts for the model after test/support/pipeline.ts.
 
 import type { Reply } from '../../apps/demo/anthropic-server.ts'
 import type { Block, ModelCall } from '../../client/testing/anthropic-stream.ts'

@@ -6,7 +6,7 @@ import { availableParallelism, loadavg } from 'node:os'
 /** For tests: the number of busy processes that test/run/main.ts keeps running. */
 export const busyVariable = 'WEIR_TEST_BUSY'
 
-/** How the error of a test behind its limit begins. */
+/** How the error of a test after its limit begins. */
 export const limitText = 'It took longer than'
 
 const patienceMax = 20

@@ -1,5 +1,5 @@
 // `weir` as a process, as a user runs it in a shell: an agent file in a folder, a scripted model
-// behind real HTTP, and the outputs.
+// over real HTTP, and the outputs.
 
 import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

@@ -1,5 +1,5 @@
 // `weir audit`: every decision of a person with its question and the end of its call, and every change of
-// an operator. Changes nothing, and works beside a running Weir.
+// an operator. Changes nothing, and works next to a running Weir.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { isTenant, tenantRule } from '../../../shared/contract/tenant.ts'

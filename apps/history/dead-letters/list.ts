@@ -1,5 +1,5 @@
 // `weir dead-letters list` and `show`: the records that no stage could process, and the reasons.
-// Changes nothing. Works beside a running Weir, and on a bundle.
+// Changes nothing. Works next to a running Weir, and on a bundle.
 
 import { recordView } from '../../../client/history/redacted.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'

@@ -1,4 +1,4 @@
-// `weir inspect ID`: shows a conversation from the log, beside a running Weir or after it.
+// `weir inspect ID`: shows a conversation from the log, next to a running Weir or after it.
 
 import { newestIds, type ReadableTopics } from '../../../client/history/newest-records.ts'
 import { isBundle } from '../../../shared/bus/bundle/open.ts'

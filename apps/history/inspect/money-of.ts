@@ -1,4 +1,4 @@
-// The money of a conversation's turns (money.ts beside this folder).
+// The money of a conversation's turns (money.ts next to this folder).
 
 import { batchesOf, rangeSince } from '../../../shared/bus/range.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'

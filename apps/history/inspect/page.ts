@@ -1,4 +1,4 @@
-// A page of text, line by line: labels on the left, text beside them, quotes below. Lines have a
+// A page of text, line by line: labels on the left, text next to them, quotes below. Lines have a
 // tone and no colour. The page makes all text printable, so callers cannot forget it.
 
 import type { Tone } from '../../terminal/paint.ts'
@@ -12,10 +12,10 @@ export type Page = {
   readonly lines: Line[]
   /** Adds a line. */
   line(indent: number, text: string, tone?: Tone): void
-  /** Adds a label with a text beside it. Further lines of the text start below the first. */
+  /** Adds a label with a text next to it. Further lines of the text start below the first. */
   entry(indent: number, label: string, text: string, tone?: Tone): void
   /**
-   * Adds a foreign text with its own line breaks, behind a bar. Shortens long texts and reports
+   * Adds a foreign text with its own line breaks, after a bar. Shortens long texts and reports
    * that.
    */
   quote(indent: number, text: string): void

@@ -1,5 +1,5 @@
 // Reads all records of one conversation: of its key, in all topics, in its partition. Reads
-// through the bus's port, beside a running Weir or from a closed file. Only the history may have an
+// through the bus's port, next to a running Weir or from a closed file. Only the history may have an
 // index by key; in other topics, time bounds the work.
 // No record of a conversation is older than its first one in its inbox or history, but
 // for the difference between the brokers' clocks. All others follow from those.

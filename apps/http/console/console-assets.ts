@@ -12,7 +12,7 @@ import { consolePath } from '../edge/console-path.ts'
 
 export type Asset = { type: string; body: string }
 
-/** The part behind # reaches no server and no log of one. The page keeps the key in its tab. */
+/** The part after # reaches no server and no log of one. The page keeps the key in its tab. */
 export function consoleAddress(url: string, key: string | undefined): string {
   return `${url}${consolePath}${key === undefined ? '' : `#/key/${key}`}`
 }

@@ -95,7 +95,7 @@ async function isConsole(server: string): Promise<boolean> {
 async function bodyAt(url: string): Promise<string | undefined> {
   const options = { signal: AbortSignal.timeout(waitMs), rejectUnauthorized: false }
   const request = url.startsWith('https:') ? getByTls(url, options) : get(url, options)
-  request.on('error', () => {}) // also behind the head of the answer
+  request.on('error', () => {}) // also after the head of the answer
   try {
     const [answer] = (await once(request, 'response')) as [IncomingMessage]
     return await textOf(answer)

@@ -17,7 +17,7 @@ import { type ConsoleReader, openConsoleReader } from './state/console-reader.ts
 export type Console = { protocol: Protocol; close(): Promise<void> }
 
 /**
- * Opens the log of the settings for reading, beside the processes that write it. Throws as withLog,
+ * Opens the log of the settings for reading, next to the processes that write it. Throws as withLog,
  * and `usage` for a bad secret of the webhook.
  */
 export async function openConsole(

@@ -23,7 +23,7 @@ export type SseOptions<Item> = {
   begin?: readonly ServerSentEvent[]
   /** The events for an error of the source. Without them, the stream just ends. */
   failed?(error: unknown): readonly ServerSentEvent[]
-  /** The events behind those of the last item, and behind an error. */
+  /** The events after those of the last item, and after an error. */
   end?: readonly ServerSentEvent[]
   /** Called once if the stream ends before its items: the client leaves, or the server closes. */
   onLeave?: () => void

@@ -23,7 +23,7 @@ type Bytes = string | Uint8Array
 /** `target`: the path from `/v1/` on, with the query. */
 type Exchange = { nonce: string; target: string; request: Bytes; answer: Bytes }
 
-/** Adds the mark to each answer of the routes behind it. Add it first. */
+/** Adds the mark to each answer of the routes after it. Add it first. */
 export function markedRoutes(app: HttpApp): void {
   app.use('*', async ({ env: { outgoing } }, next) => {
     outgoing.setHeader(markHeader, markName)

@@ -44,7 +44,7 @@ export const claudeCode: Host = {
       .map((event) => entryOf(event, url(event.kind))),
   unprotected: (version) => [
     'A call that breaks the schema of its tool reaches no hook before Claude Code refuses it itself. Weir sees it with the batch of its message.',
-    'Hooks see no text, no thinking and no tokens: rules about them are off. Run weir proxy beside the hooks for these.',
+    'Hooks see no text, no thinking and no tokens: rules about them are off. Run weir proxy next to the hooks for these.',
     'Calls of one message that Claude Code runs one after the other count as one round each.',
     'claude --bare and claude --safe-mode skip all hooks.',
     ...(isSince(version, batchSince)

@@ -23,7 +23,7 @@ export const codex: Host = {
   unprotected: () => [
     'Codex runs a new or changed hook only after your review (/hooks in codex). Until then it skips it without a message.',
     'Codex reads the hooks of a project only in a folder that it trusts.',
-    'A call that breaks the schema of its tool, and a call of an unknown tool, reach no hook: Weir does not see a loop of them. Run weir proxy beside the hooks.',
+    'A call that breaks the schema of its tool, and a call of an unknown tool, reach no hook: Weir does not see a loop of them. Run weir proxy next to the hooks.',
     'Text that a call types into a running terminal (write_stdin) reaches no hook.',
     'Hooks show no exit code, no result of patches and of failed tools, no text and no tokens.',
     'A hook cannot end a turn of Codex. Weir denies further calls and gives the model the reason.',

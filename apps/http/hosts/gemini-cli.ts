@@ -28,7 +28,7 @@ export const geminiCli: Host = {
   entries: (url) => events.map((event) => commandEntry(geminiCli, event, url(event.kind))),
   unprotected: () => [
     'Gemini CLI reads the hooks of a project only in a folder that it trusts.',
-    'A call that breaks the schema of its tool, and a call of an unknown tool, reach no hook: Weir does not see a loop of them. Run weir proxy beside the hooks.',
+    'A call that breaks the schema of its tool, and a call of an unknown tool, reach no hook: Weir does not see a loop of them. Run weir proxy next to the hooks.',
     'Hooks name no sub-agent: its calls count as those of its session.',
     'Hooks show no text, no thinking and no tokens: rules about them are off.',
     'A hook that crashes lets its call run. The command denies it if Weir or curl is missing.',

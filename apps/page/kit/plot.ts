@@ -7,7 +7,7 @@ import { number } from '../../terminal/text/quantities.ts'
 export type Series = { colour: string; shape: 'bars' | 'line'; values: (number | null)[] }
 
 /**
- * `least`: the top of the axis, at least. `unit`: behind each number of the axis. `x`: times in
+ * `least`: the top of the axis, at least. `unit`: after each number of the axis. `x`: times in
  * milliseconds, or numbers.
  */
 export type ChartOptions = { least?: number; unit?: string; x?: 'times' | 'numbers' }

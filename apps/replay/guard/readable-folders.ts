@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { isFolder } from '../../../shared/lib/files/make-folders.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 
-/** Beside this file, with its extension: TypeScript in a checkout, JavaScript in the package. */
+/** Next to this file, with its extension: TypeScript in a checkout, JavaScript in the package. */
 export const guardChild = fileURLToPath(
   new URL(`guard-child${extname(import.meta.filename)}`, import.meta.url),
 )

@@ -21,7 +21,7 @@ import { withoutPasswords } from './hidden-passwords.ts'
 
 /**
  * A turn in which Weir would have intervened, for the first time in `round` of `rounds`. `ended`: it would
- * have ended the turn. `roundsAfter`, `tokensAfter`, `moneyAfter`: behind that end; 0: Weir would have
+ * have ended the turn. `roundsAfter`, `tokensAfter`, `moneyAfter`: after that end; 0: Weir would have
  * written to the model only.
  */
 export type Loop = {

@@ -7,7 +7,7 @@ import type { Transcript, TranscriptResponse } from '../../../shared/transcript/
 /** Leaves out the beginning that an earlier transcript of the agent had. Undefined: nothing is left. */
 export type OwnResponses = (agent: string, transcript: Transcript) => Transcript | undefined
 
-/** About 100 MB. Copies of the responses behind it count again. */
+/** About 100 MB. Copies of the responses after it count again. */
 const responsesMax = 500_000
 
 export function createOwnResponses(max = responsesMax): OwnResponses {

@@ -19,7 +19,7 @@ export type ScannedAgent = {
 
 /**
  * `loops`: turns in which Weir would have intervened; `ended`: those that it would have ended. `worst`: by the
- * tokens behind the end, then by the rounds. `failing`: tools by their failed calls. `storms`: the sessions with
+ * tokens after the end, then by the rounds. `failing`: tools by their failed calls. `storms`: the sessions with
  * the most sub-agents. `secrets`: values in arguments, with the first file.
  */
 export type Scanned = {

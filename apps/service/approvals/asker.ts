@@ -127,7 +127,7 @@ export function createAsker(
 type Answer = { answer: 'allow'; values?: string } | { answer: 'deny'; reason: string }
 
 /**
- * Reads `k7f3` or more of the id, with `{"city":"Rome"}` behind it for a question, `n`, or `no: not
+ * Reads `k7f3` or more of the id, with `{"city":"Rome"}` after it for a question, `n`, or `no: not
  * today`. Undefined: none of these.
  */
 export function answerIn(line: string, id: string, isQuestion = false): Answer | undefined {

@@ -1,5 +1,5 @@
 // `weir approvals`: the calls that wait for a person, with their exact arguments. Changes nothing,
-// and works beside a running Weir.
+// and works next to a running Weir.
 
 import {
   openApprovals,

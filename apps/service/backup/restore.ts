@@ -4,7 +4,7 @@
 // gets an end, and only a call that waits for a person can still start.
 // The log has a stop of all agents and its evidence, so no record of the backup starts
 // anything before an operator releases the stop. `resume` leaves the stop out.
-// The executor has the cancel of a turn behind its last record before any stage runs. A
+// The executor has the cancel of a turn after its last record before any stage runs. A
 // claim of the turn follows too late.
 
 import { existsSync } from 'node:fs'

@@ -35,7 +35,7 @@ export const warning = problem('warning')
 export const wrong = problem('wrong')
 export const skipped = finding('skipped')
 
-/** A check for each mistake of an error with this code: the lines behind its title. Throws other errors. */
+/** A check for each mistake of an error with this code: the lines after its title. Throws other errors. */
 export function mistakesIn(
   error: unknown,
   code: ErrorCode,

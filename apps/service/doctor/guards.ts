@@ -39,7 +39,7 @@ export async function guardsCheck(settings: Settings): Promise<Check> {
   }
 }
 
-/** The owner of the folder knows the guards in its process and in the processes beside it. */
+/** The owner of the folder knows the guards in its process and in the processes next to it. */
 async function guardsOfFolder(
   name: string,
   parts: { apart: GuardRegistration[]; all: string; kind: LocalBus; settings: Settings },
@@ -74,4 +74,4 @@ async function guardsOfFolder(
 }
 
 const remedy =
-  'run it with the stages (weir up --guard, weir ask --guard) or beside them (weir guard run), or switch it off (weir guard mode NAME shadow, weir guard remove NAME): its silence decides at its deadline'
+  'run it with the stages (weir up --guard, weir ask --guard) or next to them (weir guard run), or switch it off (weir guard mode NAME shadow, weir guard remove NAME): its silence decides at its deadline'

@@ -1,5 +1,5 @@
 // The MCP servers of the agents: whether each gives its list of tools, and the tools that are left
-// out. A server behind a pipe is started, as for its first call, and ended again. No tool is called.
+// out. A server over a pipe is started, as for its first call, and ended again. No tool is called.
 
 import { closeMcpOf, type McpReading, mcpToolsOf } from '../../../client/agents/mcp-agents.ts'
 import type { Agent, Agents } from '../../../shared/agents/agents.ts'

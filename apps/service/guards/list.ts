@@ -1,5 +1,5 @@
 // `weir guard list`: the registered guards with their recent counts. Changes nothing, and works
-// beside a running Weir.
+// next to a running Weir.
 
 import { endsOf } from '../../../client/history/readable-log.ts'
 import { batchesOf, firstOffsetSince } from '../../../shared/bus/range.ts'

@@ -1,6 +1,6 @@
 // `weir guard run`: one guard in its own process, until SIGTERM or SIGINT, with health and metrics
 // on its own port. On Kafka, up to one process per partition shares the work. On the embedded bus
-// the guard runs beside the process of the stages, which writes its answers; a second instance
+// the guard runs next to the process of the stages, which writes its answers; a second instance
 // there repeats the first.
 
 import type { Logger } from 'pino'
@@ -217,7 +217,7 @@ async function busFor(settings: Settings, log: Logger): Promise<Bus> {
   if (beside !== undefined) return beside
   throw new WeirError(
     'usage',
-    `on ${kind.title} a guard runs beside the process of the stages, and no process writes ${settings.dataFolder}: start weir up first, ` +
+    `on ${kind.title} a guard runs next to the process of the stages, and no process writes ${settings.dataFolder}: start weir up first, ` +
       'or run the guard in the same process: weir up --guard, weir ask --guard',
   )
 }

@@ -1,5 +1,5 @@
 // `weir policy get` and `weir policy diff`: the values set for agents, the effective values, and the
-// effect of a change. They change nothing and work beside a running Weir.
+// effect of a change. They change nothing and work next to a running Weir.
 
 import type { AgentPolicy } from '../../../shared/contract/messages.ts'
 import { everyAgent } from '../../../shared/contract/topology.ts'

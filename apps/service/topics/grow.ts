@@ -42,7 +42,7 @@ export function growthSteps(topicPrefix: string, from: number, to: number): stri
     'Begin a second log with more partitions, and let the first one end:',
     `  1. weir topics create ${flag} --partitions ${to}`,
     '  2. Register the guards, policies and approval rules of the first log there: weir guard register, weir policy set, weir approvals rules.',
-    `  3. Start its stages beside the first ones: weir up ${flag}`,
+    `  3. Start its stages next to the first ones: weir up ${flag}`,
     `  4. Start new conversations there (WEIR_TOPIC_PREFIX=${prefix}). Continue existing ones in the first log: it alone has their history.`,
     `  5. When the last conversation of the first log is over, stop its stages. Then delete it: weir reset --all --topic-prefix ${shellWord(topicPrefix)}`,
     'Never add partitions with a Kafka tool: running stages stop, and no stage starts on such topics.',

@@ -76,7 +76,7 @@ export function findsConversations(command: Command, no?: string): Command {
 
 /**
  * For a command that is done, but without a part of its content. `isFailure`: the reader can get that
- * part. Printed on standard error behind the output, each text once.
+ * part. Printed on standard error after the output, each text once.
  */
 export function endWithout(text: string, { isFailure }: { isFailure: boolean }): void {
   missing.set(text, isFailure)

@@ -3,7 +3,7 @@
 // A round counts the rounds with the same words before it in its turn. A later
 // history of the same turn therefore gives it the same key.
 // Responses before the first text of a user are a turn whose text is unknown.
-// A reader reads only the items behind those that it has read already and that are
+// A reader reads only the items after those that it has read already and that are
 // the same in every value. The result is that of reading all of them.
 
 import { hash } from 'node:crypto'
@@ -273,7 +273,7 @@ export function newestResultIn({ rounds }: Pick<GuestHistory, 'rounds'>): Newest
   return results.findLast(({ isError }) => isError) ?? results.at(-1)
 }
 
-/** The round that an answer makes behind its request's history. Throws `guest.format`. */
+/** The round that an answer makes after its request's history. Throws `guest.format`. */
 export function answeredRound(
   answered: AnyGuestAnswer,
   { counts }: Pick<GuestHistory, 'counts'>,
@@ -353,7 +353,7 @@ export function responseOf(spoken: TranscriptResponse, key: string): Response {
 /**
  * The tools that a round's record carries: those that its response names. Nobody knows how long a
  * tool of a guest runs, so each one may take as long as any. `pollers`: those of its host's profile,
- * beside those of the guest's file.
+ * next to those of the guest's file.
  */
 export function toolsFor(
   spoken: Pick<TranscriptResponse, 'calls'>,

@@ -53,7 +53,7 @@ export function addLeaves(to: Leaves, value: unknown, depth = 0): number | undef
   return size
 }
 
-/** The place behind the leaves of the value. -1: the leaves from `at` on are those of another value. */
+/** The place after the leaves of the value. -1: the leaves from `at` on are those of another value. */
 export function afterLeaves(leaves: Leaves, at: number, value: unknown): number {
   if (typeof value !== 'object' || value === null) return leaves[at] === value ? at + 1 : -1
   if (Array.isArray(value)) {

@@ -296,7 +296,7 @@ export function openMemoryStages({
   }
 }
 
-/** Loads a stage. Rejects if a file of Weir is gone, as in an update beside the running process. */
+/** Loads a stage. Rejects if a file of Weir is gone, as in an update next to the running process. */
 function loaded<Value>(load: () => Promise<Value>): () => Promise<Value> {
   return () =>
     load().catch((error: unknown) => {

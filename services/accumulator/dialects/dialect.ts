@@ -37,7 +37,7 @@ export type Reading =
 
 /**
  * `names`: all possible names, and the first one is the call's. `id`: empty if the text has none.
- * `left`: members beside the arguments that never become arguments.
+ * `left`: members next to the arguments that never become arguments.
  */
 export type WrittenCall = {
   names: [string, ...string[]]

@@ -6,7 +6,7 @@
 // All or nothing: the whole text, or one whole fence, is calls. Each names an offered
 // tool and passes its schema. One that does not makes all of them text.
 // Strict: arguments that the schema does not name are refused unless it allows them.
-// Data beside a call is no argument.
+// Data next to a call is no argument.
 // A lookalike that cannot run gets a reason for the model. It names an offered tool, or
 // its frame is used only for calls and stands outside a fence. Other texts stay text.
 // A cut text is no call, even if it looks whole, and RECOVER-3 applies. A model that
@@ -43,7 +43,7 @@ export type OfferedTool = { name: string; schema: string }
 export type Recovery =
   /**
    * `raw`: the argument text, strict JSON. `repairs`: the repairs that reading the text needed,
-   * sorted. `preamble`: words for the user beside the calls, often empty.
+   * sorted. `preamble`: words for the user next to the calls, often empty.
    */
   | { kind: 'calls'; dialect: string; calls: RecoveredCall[]; repairs: string[]; preamble: string }
   /** `why`: a clause for the model. */

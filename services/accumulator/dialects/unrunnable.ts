@@ -110,7 +110,7 @@ export const argumentKeys = ownArgumentKeys.concat(
 /** Keys around one call. */
 const wrappers = ['tool_call', 'toolCall', 'function_call', 'functionCall', 'tool_use', 'toolUse']
 const callTypes = ['tool_use', 'tool_call', 'function_call', 'function', 'tool']
-/** Keys beside the name and the arguments that data has no use for, or that a model explains with. */
+/** Keys next to the name and the arguments that data has no use for, or that a model explains with. */
 const besides =
   'id call_id tool_call_id tool_use_id type index role thought thoughts reasoning explanation rationale'.split(
     ' ',

@@ -1,4 +1,4 @@
-// Calls that wait behind a call which a person decides. None of them may change the program that
+// Calls that wait after a call which a person decides. None of them may change the program that
 // the person saw. Part of the reducer.
 // Some calls hold the others of their response: one that a person may decide, or
 // allowed, until it has its result. Rules of its tool may allow the others to run.
@@ -15,7 +15,7 @@ import { type Round, release, type Turn } from '../turn.ts'
 import { isAsked } from './approval-asking.ts'
 import { rulesForTool } from './rules-of-round.ts'
 
-/** For a new round: notes its calls behind which the others wait. */
+/** For a new round: notes its calls after which the others wait. */
 export function findHolders(round: Round): void {
   if (!round.policy.bindsPrograms) return
   round.holders = round.calls

@@ -135,7 +135,10 @@ export function createToolRuns({
     if (ending.fault !== undefined)
       log.error({ ...tryIdOf(task), agent: task.agent, tool: task.declaration.name }, ending.fault)
     if (ending.printed !== undefined)
-      log.debug({ ...tryIdOf(task), printed: ending.printed }, 'the tool printed beside its result')
+      log.debug(
+        { ...tryIdOf(task), printed: ending.printed },
+        'the tool printed next to its result',
+      )
     if (!(await reportEnd(task, ending, durationMs))) return
     kept?.forget(task)
   }

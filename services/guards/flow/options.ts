@@ -16,7 +16,7 @@ export type FlowGuardOptions = {
   /** When all three labels meet: deny the call, or request approval of it. Default `deny`. */
   onMeeting?: 'deny' | 'ask'
   /**
-   * Labels by patterns of tool names, beside those that the tools carry: for the tools of guests,
+   * Labels by patterns of tool names, next to those that the tools carry: for the tools of guests,
    * and for logs from before there were labels.
    */
   labels?: { [pattern: string]: { reads?: FlowReads | FlowReads[]; sends?: 'out' } }

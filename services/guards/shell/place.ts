@@ -1,7 +1,7 @@
 // A place of a script: the known facts there, and the checks that all parts of the guard share.
 //
 // Facts only fade: a variable that gets a second value may have any text from there
-// on, and the folders of the shell only grow, except behind `cd … &&`.
+// on, and the folders of the shell only grow, except after `cd … &&`.
 
 import { Denial, hidden, shown, unlisted } from './denial.ts'
 import { anything, isUnknown, nameOf, resolved } from './field.ts'

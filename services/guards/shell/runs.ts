@@ -126,7 +126,7 @@ export function judgeProjectWords(args: readonly string[], base: string, place: 
   for (const [i, arg] of args.entries()) {
     checkNotWeir(arg)
     if (mayChange(nameOf(arg))) place.judge(args.slice(i), place)
-    // A whole command in one argument, also behind an option's name.
+    // A whole command in one argument, also after an option's name.
     const [, script = ''] = /^(?:-[\w-]+=)?(\S+\s.*)$/s.exec(arg) ?? []
     if (mayChange(nameOf(list(script)[0] ?? ''))) runScript(script, base, place)
   }

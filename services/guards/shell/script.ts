@@ -5,7 +5,7 @@
 //
 // Every command of the script is judged, even in a branch that may not run, in a
 // substitution, in a here-document, or in an index.
-// A variable is known only behind one plain assignment that surely ran. A loop is
+// A variable is known only after one plain assignment that surely ran. A loop is
 // walked twice: the second time with all that it may change.
 // A construct that this file does not name is refused, and so is a script with a
 // parser error: the tree is then a guess.
@@ -105,7 +105,7 @@ function walk(node: SyntaxNode, place: Place): void {
   }
 }
 
-/** Behind `cd … &&` the folder is known. */
+/** After `cd … &&` the folder is known. */
 function walkAndOr({ commands, operators }: SyntaxNode & { type: 'AndOr' }, place: Place): void {
   const { facts } = place
   let all = facts.folders

@@ -24,7 +24,7 @@ const naming =
   /^(LD_\w+|DYLD_\w+|\w*(PAGER|EDITOR|VISUAL|ASKPASS|BROWSER|_SSH|_COMMAND|_WRAPPER|_RSH)|LESS\w*|MORE|PERL5\w+|RUBY\w+|PYTHON(STARTUP|HOME|USERBASE|INSPECT)|NODE_(OPTIONS|V8_COVERAGE)|\w*LOGFILE|GCONV_PATH|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|GIT_(?!AUTHOR|COMMITTER|TERMINAL)\w+|TAR_OPTIONS|MAKE\w*|SHELL|BASH\w*|ENV|PS4|CDPATH|TMPDIR|IFS|PATH|HOME|GLOBIGNORE|EXECIGNORE|SHELLOPTS|FCEDIT|HIST\w+|INPUTRC|TZDIR|LOCPATH|XDG_\w+|(npm|NPM|pnpm|yarn|YARN|PIP|pip|CARGO|UV)_\w+|GO(FLAGS|BIN)|LUA_INIT\w*|RSYNC_\w+|RUSTC\w*|DOCKER_\w+|KUBECONFIG|AWS_\w+|CURL_HOME|WGETRC|\w*(CONFIG|OPTIONS)\w*)$/
 const harmless =
   /^(:|cat|less|true|false|vi|vim|nano|[sc]cache|\d+|-[Rj]\d*|--(max-old-space-size=\d+|no-warnings|trace-warnings|enable-source-maps|experimental-vm-modules))$/
-/** Folders of programs that a command cannot write, before the usual ones, and any behind them. */
+/** Folders of programs that a command cannot write, before the usual ones, and any after them. */
 const longerPath =
   /^(?!.*\.\.)(PATH=)?"?(((\$HOME|\$\{HOME\}|~)\/\.[\w.-]+|\/usr|\/opt\/homebrew)[\w./-]*:)*(\$PATH|\$\{PATH\})(:[\w./$~-]+)*"?$/
 /** A word that names no file and no option. */

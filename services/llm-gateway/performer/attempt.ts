@@ -381,7 +381,7 @@ function conclusion(
   const callsAsText = ready.agent.model.toolCalls === 'text'
   const textCalls = textCallsOf(ready.agent)
   const answered = { text: answer.text, offered: declarations, callsAsText }
-  // Also beside native calls: the accumulator may find that they are none.
+  // Also next to native calls: the accumulator may find that they are none.
   const mayHoldCalls = textCalls !== 'off' && declarations.length > 0
   return {
     type: 'attempt-finished',

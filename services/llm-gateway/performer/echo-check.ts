@@ -2,7 +2,7 @@
 // history, so its performer checks for echoes and stamps the result on attempt-finished (R2).
 // Messages of the user and outputs of tools count. Texts of Weir and of guards about
 // calls that did not run do not count: they quote the model's own calls.
-// Every visible text is checked, also beside a piece of a native call. The accumulator
+// Every visible text is checked, also next to a piece of a native call. The accumulator
 // alone decides whether pieces make a call. A check that fails counts as an echo.
 
 import { quoted } from '../../../shared/contract/arguments/name-text.ts'

@@ -226,7 +226,7 @@ function effectOfAll(effects: ReadonlySet<Effect>): Effect {
 
 /**
  * A program with the part of its arguments that makes it another program: the script of an
- * interpreter, the code behind `-c`, the subcommand of `git`. `python a.py` is not `python b.py`.
+ * interpreter, the code after `-c`, the subcommand of `git`. `python a.py` is not `python b.py`.
  */
 function programWithPart(program: string, argv: string[]): string {
   const name = program.replace(/[\d.]+$/, '')

@@ -161,7 +161,7 @@ export function tellingLines(text: string): string {
 
 /**
  * Whether the error only states the failure: "exit code 2", "Command failed". A number is an exit
- * code only beside such a word: "status 503" explains more.
+ * code only next to such a word: "status 503" explains more.
  */
 export function isBare(error: string): boolean {
   if (error.length > bareCharsMax) return false

@@ -22,7 +22,7 @@ const dayFirst = String.raw`\d{1,2} ${month},? \d{4}(?:,? ${time})?${zone}`
 /** Words that may be random ids as a whole: see isRandom. */
 const longWord = /\b[0-9A-Za-z]{8,}(?:-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)?/g
 
-/** Patterns that start with a word which names the number behind it. The groups stay. */
+/** Patterns that start with a word which names the number after it. The groups stay. */
 const wordFirst = anyOf('gi', [
   String.raw`${weekday},? (?:${dayFirst}|${month} \d{1,2},? (?:\d{4}|${time})(?:,? ${time})?(?:,? \d{4})?)`,
   String.raw`${month} \d{1,2},? (?:\d{4}|${time})(?:,? ${time})?`,

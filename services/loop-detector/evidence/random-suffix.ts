@@ -30,7 +30,7 @@ export function randomWordsIn(texts: string[], error: string): string[] {
 const suffixed = /[-_.][a-z\d]{4}/i
 const words = /[\w.-]{6,80}/g
 const uuid = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/gi
-/** Behind a hash of the template, or with a digit. */
+/** After a hash of the template, or with a digit. */
 const podSuffix =
   /(?<=[a-z\d])-(?:[\da-f]{8,10}|[bcdf-hj-np-tv-xz24-9]{8,10})-[bcdf-hj-np-tv-xz24-9]{5}$|-(?=[a-z]{0,4}\d)(?=\d{0,4}[a-z])[bcdf-hj-np-tv-xz24-9]{5}$/
 export const randomPart = /-(?=[a-z]{0,39}\d)[a-z\d]{4,40}\b/
@@ -63,9 +63,9 @@ export function withoutTemporaryPart(name: string, mark: string): string {
     .replace(number, mark)
 }
 
-/** The part behind the last separator, without an extension. */
+/** The part after the last separator, without an extension. */
 const lastPart = /(?<![a-z\d])[a-z\d]{6,40}(?=\.[a-z]{1,5}$|$)/i
-/** Longer than a day (20261101). Go writes such numbers behind a name. */
+/** Longer than a day (20261101). Go writes such numbers after a name. */
 const number = /\d{9,20}(?=\.[a-z]{1,5}$|$)/i
 
 /** Hex that is no counter (`f00012`), or letters and digits that change places often. */

@@ -1,4 +1,4 @@
-// The service behind a failure, which several tools may share. The error names a host, an address or
+// The service after a failure, which several tools may share. The error names a host, an address or
 // a path, or the tools' names begin with the service: `crm_search`, `mcp__crm__search`, `crm.search`.
 //
 // A verb at the beginning of a name is no service: `get_user` and `get_map` share

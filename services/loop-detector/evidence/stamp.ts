@@ -7,7 +7,7 @@
 // windows are counted back from now.
 // A remark on a command (`description`) is a stamp, because the command is complete
 // without it.
-// The id of a message is a stamp only beside a text and a recipient. The id of a request
+// The id of a message is a stamp only next to a text and a recipient. The id of a request
 // (an idempotency key) needs no recipient, because it names no object.
 // Any other number or id is a stamp only by its name, never by its look: 4101 may be the
 // next customer.
@@ -71,7 +71,7 @@ export function withoutStamps(value: unknown, isView = false): string | undefine
 /**
  * The arguments of a sent message without its ids, and these ids. Undefined: no such message. It
  * has a text and a recipient, so it stays the same message under another id. Without a recipient,
- * only an id of the request may differ, beside a text for people.
+ * only an id of the request may differ, next to a text for people.
  */
 export function withoutMessageId(value: unknown): { text: string; ids: string[] } | undefined {
   if (!isObject(value)) return undefined

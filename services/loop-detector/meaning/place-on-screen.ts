@@ -1,4 +1,4 @@
-// Clicks on one place of the screen. A model points some pixels beside its last click, and means the
+// Clicks on one place of the screen. A model points some pixels next to its last click, and means the
 // same place.
 // Only a pointer has places: the tool, or an argument, names one. A cell of a board, a table or a
 // picture is another cell at each step, so small coordinates are no place either.

@@ -75,7 +75,7 @@ function isOpen(schema: Record<string, unknown>): boolean {
 const elsewhere =
   'allOf anyOf oneOf if dependentSchemas dependencies patternProperties $dynamicRef'.split(' ')
 
-/** Keywords beside a reference count as well as its target. */
+/** Keywords next to a reference count as well as its target. */
 function isReferenceAndMore(schema: Record<string, unknown>): boolean {
   return (
     '$ref' in schema &&

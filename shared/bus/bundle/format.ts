@@ -1,5 +1,5 @@
 // The format of a bundle: exported records of a log, in one SQLite file that any SQLite tool opens.
-// README.md beside this file explains it to people.
+// README.md next to this file explains it to people.
 //
 //   SQLite file │ trailer: 'weir bundle, sha256 ' and 64 hex digits of all bytes before it
 //

@@ -150,7 +150,7 @@ function truncated(file: string, size: number, whole: number): WeirError {
 }
 
 /**
- * SQLite creates nothing beside it, so its folder may be read-only. It also ignores a journal there,
+ * SQLite creates nothing next to it, so its folder may be read-only. It also ignores a journal there,
  * which the trailer does not cover.
  */
 function immutable(file: string): URL {

@@ -40,7 +40,7 @@ export type EmbeddedBusOptions = {
   /** How much a power failure may destroy: see Synchronous. Default `normal`. */
   synchronous?: Synchronous | undefined
   /**
-   * Reads a file beside its writer, or one without a writer. Needs no lock; append and subscribe
+   * Reads a file next to its writer, or one without a writer. Needs no lock; append and subscribe
    * throw.
    */
   readOnly?: boolean | undefined
@@ -229,7 +229,7 @@ function openLocked({ file, clock, synchronous = 'normal', onDatabase }: Embedde
   }
 }
 
-/** One name for one file, also behind links: the lock goes by the name. */
+/** One name for one file, also after links: the lock goes by the name. */
 function realFile(file: string): string {
   return existsSync(file) ? realpathSync(file) : join(realpathSync(dirname(file)), basename(file))
 }

@@ -29,7 +29,7 @@ export function isBusy(error: unknown): boolean {
 }
 
 /**
- * SQLite could not create its files beside the database. It uses either of these codes.
+ * SQLite could not create its files next to the database. It uses either of these codes.
  */
 export function isFolderClosed(error: unknown): boolean {
   const code = sqliteCodeOf(error)

@@ -1,5 +1,5 @@
 // The record of the embedded bus: its capabilities, and the ways to open it. The process that
-// opens it for writing also writes for processes beside it.
+// opens it for writing also writes for processes next to it.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -140,7 +140,7 @@ function openBesideWriter(
   return openBesideOwner({ file: logFileIn(dataFolder), clock: systemClock, topicPrefix, log })
 }
 
-/** Opens the file as its owner, or beside the owner that accepts requests. */
+/** Opens the file as its owner, or next to the owner that accepts requests. */
 async function openOwnedOrBeside(settings: BesideSettings, options: OpenOptions): Promise<Bus> {
   for (let tries = 1; ; tries += 1) {
     try {

@@ -1,4 +1,4 @@
-// The reading half of the embedded bus, for the writing process and for a reader beside it. Readers
+// The reading half of the embedded bus, for the writing process and for a reader next to it. Readers
 // do not poll: changes.ts wakes them.
 
 import type { Bus, StoredRecord } from '../../contract/bus.ts'

@@ -1,4 +1,4 @@
-// How a reader beside the writing process learns of new records. The operating system reports
+// How a reader next to the writing process learns of new records. The operating system reports
 // changes in the file's folder, because every transaction writes the write-ahead log there. SQLite
 // then tells cheaply whether there was a commit.
 

@@ -4,7 +4,7 @@
 // Its public API does not fit. Its consumer cannot read a partition without a group, and reassigns
 // partitions only after all of them have stopped. It decides itself where to continue, and fetches
 // more only when its last batches are done. Its producer resends without order. Both retry and log
-// in several layers. The files beside this one do these jobs instead. record-batch.ts encodes and
+// in several layers. The files next to this one do these jobs instead. record-batch.ts encodes and
 // decodes records.
 
 import type { KafkaConfig } from 'kafkajs'
@@ -37,7 +37,7 @@ RequestQueue.prototype.scheduleCheckPendingRequests = function (this: { pending:
 export type Node = { id: number; host: string; port: number }
 
 /**
- * A request with a body encoded by Weir; kafkajs adds the header. `decode` gets the bytes behind
+ * A request with a body encoded by Weir; kafkajs adds the header. `decode` gets the bytes after
  * the correlation id.
  */
 export type RawRequest<Answer> = {

@@ -37,7 +37,7 @@ export function createReading({
 }): Reading {
   const links = createLinkCache(cluster.connect)
 
-  /** From the leader, over the link for ranges: they wait behind no long request. */
+  /** From the leader, over the link for ranges: they wait after no long request. */
   async function fetchOnce(topic: string, partition: number, from: Offset, bytesMax: number) {
     const leader = (await cluster.topic(topic)).leaders[partition]
     if (leader === undefined) throw protocolError(errorCodes.leaderNotAvailable)

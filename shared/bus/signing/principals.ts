@@ -65,7 +65,7 @@ export function writersOf(topic: string): string[] {
   return [...new Set([...(signers.get(topic)?.values() ?? [])].flat())]
 }
 
-/** The topics that decide for the principal, beside a stage's inbox. */
+/** The topics that decide for the principal, next to a stage's inbox. */
 const alsoReads: Partial<Record<string, TopicName[]>> = {
   'llm-gateway': ['history', 'policies', 'budgets'],
   executor: ['policies', 'budgets', 'guard-verdicts.approval'],

@@ -3,7 +3,7 @@
 
 import type { PartEvent } from '../messages.ts'
 
-/** The weight of an event beside its texts. Empty events must not be free. */
+/** The weight of an event next to its texts. Empty events must not be free. */
 const eventBytes = 12
 
 /** Bytes. */

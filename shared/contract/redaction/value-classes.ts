@@ -73,7 +73,7 @@ function patternOf(...pattern: Parameters<typeof linearPattern>): ValuePattern {
   }
 }
 
-/** Numbers are written in groups, and a word behind them can look like one more group. */
+/** Numbers are written in groups, and a word after them can look like one more group. */
 function longest(isValue: (characters: string) => boolean): (match: string) => number {
   return (match) => {
     for (let end = match.length; end > 0; end = match.slice(0, end).search(/[ -][^ -]*$/))

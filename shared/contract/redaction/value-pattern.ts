@@ -8,7 +8,7 @@ import { RE2JS } from 're2js'
 export type Value = { index: number; text: string }
 
 export type ValuePattern = {
-  /** The first value at or behind `from`. It can be empty. */
+  /** The first value at or after `from`. It can be empty. */
   first(text: string, from: number): Value | undefined
 }
 
@@ -71,7 +71,7 @@ export const everything: ValuePattern = {
   first: (text, from) => (from < text.length ? { index: from, text: text.slice(from) } : undefined),
 }
 
-/** The values of a text, without empty ones, one behind the other. At one place, the first pattern counts. */
+/** The values of a text, without empty ones, one after the other. At one place, the first pattern counts. */
 export function* valuesIn(text: string, ...patterns: ValuePattern[]): Generator<Value> {
   const next = patterns.map((pattern) => pattern.first(text, 0))
   for (;;) {

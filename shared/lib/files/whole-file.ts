@@ -47,7 +47,7 @@ export function refuseTaken(
 }
 
 /**
- * Makes an empty file beside `file` and returns its name. Only this user may read it, because
+ * Makes an empty file next to `file` and returns its name. Only this user may read it, because
  * conversations are private. Throws `output.unwritable`.
  */
 export function beginFile(file: string): string {

@@ -5,7 +5,7 @@ import { closingQuote, nextMark, spaceEnd, stringValue, unit } from './tokens.ts
 
 const { openBrace, openBracket, quote } = unit
 
-/** Positions in UTF-16 units. `to` is behind the value. */
+/** Positions in UTF-16 units. `to` is after the value. */
 export type Span = { from: number; to: number }
 
 /**

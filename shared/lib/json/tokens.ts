@@ -7,7 +7,7 @@
 
 /**
  * `at` is a position in UTF-16 units. `unfinished`: the text ends inside its token, and more text
- * could complete it. `unexpected`: no text behind this position can make it JSON.
+ * could complete it. `unexpected`: no text after this position can make it JSON.
  */
 export type TokenFault = { kind: 'unfinished' | 'unexpected'; at: number }
 

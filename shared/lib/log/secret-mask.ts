@@ -1,7 +1,7 @@
 // Hides known secrets in a text: as they are, and in the encodings in which servers and programs
 // repeat them. The values are known, so nothing is guessed.
 // No part of a longer secret stays when a shorter one is its part.
-// A short value counts only where no letter or digit is beside it, or with an escape
+// A short value counts only where no letter or digit is next to it, or with an escape
 // in it. A value such as `prod` stays readable in "production".
 // Escapes are undone one by one, so a value is found whichever of its characters are
 // escaped.

@@ -1,7 +1,7 @@
 // The shell that starts the program of a sandbox: it joins a cgroup and hands over the filter of system
 // calls, before it becomes the program.
 // After any failure the program does not start.
-// No file holds the filter: a process that is killed leaves none behind, and no other user
+// No file holds the filter: a process that is killed leaves none, and no other user
 // can change it.
 
 import { seccompFilter } from './seccomp.ts'

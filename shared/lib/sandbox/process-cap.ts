@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileS
 import { join } from 'node:path'
 
 const prefix = 'weir-sandboxes-'
-/** Beside the program there are the first process of the sandbox and its launchers. */
+/** Next to the program there are the first process of the sandbox and its launchers. */
 export const launchersMax = 16
 /** A start joins its cgroup within this time. One that is empty later is no longer needed. */
 const joinMsMax = 60_000

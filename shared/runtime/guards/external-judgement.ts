@@ -67,7 +67,7 @@ async function answerOf(
         `judge did not return within ${limits.guardJudgeMsMax} ms`,
       )
     const answer = Promise.resolve(given)
-    answer.catch(() => {}) // a rejection behind the deadline must not end the process
+    answer.catch(() => {}) // a rejection after the deadline must not end the process
     const judgement = await Promise.race([answer, isOver.promise])
     if (stopping.aborted) return undefined
     if (stop.signal.aborted)

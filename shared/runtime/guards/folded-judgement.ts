@@ -59,7 +59,7 @@ export async function judgeInOrder(
         if ('round' in job) judgeOne(guard, job, place)
       }
     }, limits.guardJudgeMsMax)
-    // A round that was stopped behind others has not had all of its time. It gets a new limit.
+    // A round that was stopped after others has not had all of its time. It gets a new limit.
     if (isWithin || next > first) continue
     // The same if the process stood still because the machine was busy.
     const { user, system } = process.cpuUsage(used)

@@ -2,7 +2,7 @@
 // and forgets its open units. Records before the end are not applied, so nothing of them starts.
 // The marks come from the old commit and from every record of the log. A repeat of a
 // record from before the repair is dropped (R3), so no round opens a second time.
-// A commit behind the end is not repaired: readers downstream have marks that new records
+// A commit after the end is not repaired: readers downstream have marks that new records
 // would stay below for as long as the log is shorter.
 
 import { messageOf } from '../../codec/message-of.ts'

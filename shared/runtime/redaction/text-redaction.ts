@@ -8,7 +8,7 @@ import type { Replacements } from './replacements.ts'
 
 export type RedactText = (text: string, isCut?: boolean) => string
 
-/** The note behind a text that Weir cut (services/executor/results.ts). */
+/** The note after a text that Weir cut (services/executor/results.ts). */
 const cutNote = /\n\[cut: this is the beginning of \d+ bytes\]$/
 
 export function redactTextBy(

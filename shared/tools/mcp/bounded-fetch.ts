@@ -42,7 +42,7 @@ export function answerCheck(isStream: boolean): (piece: Uint8Array) => void {
   }
 }
 
-/** `line`: `ended` behind a carriage return, which a line feed may follow. */
+/** `line`: `ended` after a carriage return, which a line feed may follow. */
 type State = {
   bytes: number
   depth: number

@@ -2,7 +2,7 @@
 // process only, has no bound on the processes of root, and counts memory that a runtime reserves and
 // never uses.
 // An excess ends the whole sandbox. A burst can be shorter than the time between
-// two looks, so the bounds of `prlimit` stay behind it.
+// two looks, so the bounds of `prlimit` stay after it.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'

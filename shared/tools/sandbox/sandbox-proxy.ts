@@ -1,11 +1,11 @@
-// The way out of a sandbox with a list of hosts: an HTTP proxy in this process, behind a Unix socket
+// The way out of a sandbox with a list of hosts: an HTTP proxy in this process, over a Unix socket
 // that the sandbox contains. A sandbox has no other network and no DNS.
 // Only listed hosts are reached, on their listed port, otherwise on 80 and 443. An
 // address is reached only if the list has that address.
 // A listed name is resolved here, once, and never leads to this machine, its
 // neighbours on the link or a cloud's metadata: the owner of a name controls its DNS.
 // A plain request carries the host of its URL, so that it cannot name another
-// behind the same server. The content of a tunnel (CONNECT) is not read.
+// through the same server. The content of a tunnel (CONNECT) is not read.
 // The bytes of a tool or a host end at most their own connection.
 
 import { lookup } from 'node:dns/promises'

@@ -93,7 +93,7 @@ function pieceOf(part: Json, where: string): Piece[] {
 
 /**
  * The argument text of the model. The SDK shows `{}` for arguments that are no object, and its schema's
- * output for others. The adapter keeps the text beside them.
+ * output for others. The adapter keeps the text next to them.
  */
 function inputOf(part: Json): string {
   const { input } = weirIn(part)

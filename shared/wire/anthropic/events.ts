@@ -127,7 +127,7 @@ function readEvent(
       ]
     case 'message_delta':
       addUsage(stream, event.usage)
-      // Some servers put the reason beside `delta`.
+      // Some servers put the reason next to `delta`.
       setFinish(
         stream,
         isObject(event.delta) && finishWord(event.delta.stop_reason) !== ''

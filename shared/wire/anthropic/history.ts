@@ -94,11 +94,11 @@ export function piecesOfMessage(value: unknown, where: string): Piece[] {
       typeof message.id === 'string' ? message.id : undefined,
     )
   const hasResults = pieces.some(({ kind }) => kind === 'result')
-  // The runtime writes a text beside results. It is not a new question.
+  // The runtime writes a text next to results. It is not a new question.
   if (hasResults)
     return pieces.map((piece) =>
       piece.kind === 'user'
-        ? { kind: 'left-out', what: 'a text beside the results of tools', where }
+        ? { kind: 'left-out', what: 'a text next to the results of tools', where }
         : piece,
     )
   return userPieces(pieces)

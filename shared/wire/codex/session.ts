@@ -55,7 +55,7 @@ function usageOf({
   return usageWithCache(countOf(input), countOf(output), countOf(read), countOf(write))
 }
 
-/** The lines of another session can stand behind the first one, in a fork. */
+/** The lines of another session can stand after the first one, in a fork. */
 function conversations(): (line: Json) => SessionAgent {
   let conversation: SessionAgent = {}
   return ({ type, payload }) => {

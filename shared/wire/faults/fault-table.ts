@@ -1,7 +1,7 @@
 // The meaning of a provider's error, by its status, codes and wording. There is no standard: each
 // sign is in use by a server. Add a new one to the vendor's faults.ts and to the test. An unknown error
 // stays a refusal, or a failure with a retry, with the provider's text.
-// All signs count for every server: a gateway passes on the errors of servers behind it.
+// All signs count for every server: a gateway passes on the errors of servers after it.
 
 import type { ReasoningRefusal } from '../../contract/messages.ts'
 import { anthropicFaults } from '../anthropic/faults.ts'
@@ -25,7 +25,7 @@ const table: readonly Faults[] = [anthropicFaults, openaiFaults, geminiFaults]
 const reasoningMeanings = ['unsigned', 'damaged', 'missing', 'unaccepted'] as const
 
 const isOfRequest = (status?: number) => status === undefined || status === 400 || status === 422
-/** A gateway may report the refusal of the server behind it as a failure. */
+/** A gateway may report the refusal of the server after it as a failure. */
 const isOfReasoning = (status?: number) => isOfRequest(status) || status === 500 || status === 502
 /** Whether an error with this status can have the meaning. Absent: with any. */
 const fits: Partial<Record<Meaning, (status?: number) => boolean>> = {

@@ -92,7 +92,7 @@ function isOfHost(text: string): boolean {
   return /^\s*($|[/?]|<(session|hook)_context>)/.test(text)
 }
 
-/** The calls stand beside the content, and in some sessions in it too. */
+/** The calls stand next to the content, and in some sessions in it too. */
 function responsePieces(message: Json, parts: unknown[], where: string): Piece[] {
   const { thoughts, toolCalls, tokens, model } = message
   const calls = listAt(toolCalls ?? [], `${where}.toolCalls`).map((call, at) =>

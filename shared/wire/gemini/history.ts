@@ -78,7 +78,7 @@ export function piecesOfContent(value: unknown, where: string): Piece[] {
   }
 }
 
-/** A text beside results is no new question. */
+/** A text next to results is no new question. */
 function textsOrResults(pieces: Piece[]): Piece[] {
   const results = pieces.filter(({ kind }) => kind !== 'user')
   return results.length > 0 ? results : userPieces(pieces)

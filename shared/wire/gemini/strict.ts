@@ -52,7 +52,7 @@ function resultOf({ callId, name, text }: NotRun): Json {
 }
 
 /**
- * `body` and `candidate`: the members beside those that are read here. `candidate` undefined: the
+ * `body` and `candidate`: the members next to those that are read here. `candidate` undefined: the
  * chunk has none.
  */
 type Chunk = {
@@ -80,7 +80,7 @@ const resultKinds = new Map([
 /** The kinds of parts that no client runs. Those that the provider runs need a result. */
 const unrun = [...resultKinds.keys(), ...resultKinds.values(), 'inlineData', 'fileData']
 const kinds = ['text', 'functionCall', 'audioTranscription', ...unrun]
-/** The members of a part beside its kind. */
+/** The members of a part next to its kind. */
 const ofPart = [
   ...['thought', 'thoughtSignature', 'thought_signature', 'partMetadata', 'videoMetadata'],
   'mediaResolution',
@@ -193,8 +193,8 @@ function chunkReader(): StrictReader {
       if (hasFailed) throw fault('events follow its end')
       const chunk = readChunk(data)
       if (isObject(data.error)) {
-        // The official SDK takes the parts beside an error in an event.
-        if (chunk.items.length > 0) throw fault('it has an answer beside an error')
+        // The official SDK takes the parts next to an error in an event.
+        if (chunk.items.length > 0) throw fault('it has an answer next to an error')
         hasFailed = true
         return [data]
       }

@@ -86,7 +86,7 @@ function kindOf(outer: Json): string | undefined {
     return jsonText(id.at(-1))
       .replace(/Message(Chunk)?$/, '')
       .toLowerCase()
-  // A generic message has its role beside its type.
+  // A generic message has its role next to its type.
   const name = type === 'generic' || type === undefined ? role : type
   return typeof name === 'string' ? name : undefined
 }

@@ -41,7 +41,7 @@ function resultOf({ callId, name, text }: NotRun): Json {
   return { role: 'tool', tool_name: name, ...id, content: text }
 }
 
-/** `body`: the members beside the message. `finish`: empty if the object does not end the answer. */
+/** `body`: the members next to the message. `finish`: empty if the object does not end the answer. */
 type ReadObject = { body: Json; items: AnswerItem[]; finish: string }
 
 /** The members that have no call in any reader. */

@@ -27,7 +27,7 @@ export function writeCompletion(answer: ModelAnswer, created = 0): Json {
   return { id, object: 'chat.completion', created, model, choices: [choice], usage: usageSent }
 }
 
-/** The thinking beside a text, which most servers of the format send. */
+/** The thinking next to a text, which most servers of the format send. */
 export function reasoningItem(text: string): AnswerItem {
   return { kind: 'vendor', vendor: { reasoning_content: text } }
 }

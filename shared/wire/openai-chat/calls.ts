@@ -2,7 +2,7 @@
 // servers use. Owns: the content of one entry. Does not own: which call a piece belongs to and how
 // pieces join (accumulator).
 //
-// Arguments are in `arguments`, inside the entry's function or beside it. A value under another
+// Arguments are in `arguments`, inside the entry's function or next to it. A value under another
 // name may be arguments, a schema or a comment. It is emitted as arguments of no call, because a
 // call must not run without arguments that may be meant for it.
 
@@ -16,7 +16,7 @@ import type { Json } from '../format.ts'
 
 /**
  * `exact`: values of the chunk. `path` leads to the message in it. `model`: the author of the data
- * beside a call.
+ * next to a call.
  */
 export type SentMessage = { exact: ExactValues; path: Path; model: string }
 
@@ -155,7 +155,7 @@ function extraOf(extra: unknown): string {
   return text !== '' && jsonFault(text, limits.argumentDepthMax / 2) === undefined ? text : ''
 }
 
-/** Data beside the previous piece, or without a call. */
+/** Data next to the previous piece, or without a call. */
 function eventBeside(kind: PartEvent['kind'], text: string, name: string | null): PartEvent {
   return { kind, index: noIndex, id: null, name, text }
 }

@@ -141,9 +141,7 @@ function readOthers(stream: ChatStream, choices: SentChoice[], exact: ExactValue
     if (sent.place !== stream.choice) keepChoice(others, sent, { exact, model })
   if (others.size > 0) for (const other of others.values()) weight += other.weight
   const isTooMuch = weight > limits.roundPartsBytesMax || others.size > limits.responseItemsMax
-  return isTooMuch
-    ? spoil(stream, brokenStream('the choices beside the first one are too large'))
-    : []
+  return isTooMuch ? spoil(stream, brokenStream('the choices after the first are too large')) : []
 }
 
 /** The last events: the reasoning to send back, and the server's metadata. */
@@ -263,7 +261,7 @@ function blockEvents(
   return [partEvent(block, index, text)]
 }
 
-/** A gateway may report tool_calls although the model behind it reached its limit. */
+/** A gateway may report tool_calls although the model after it reached its limit. */
 function setFinish(stream: ChatStream, choice: Json): void {
   const native = finishWord(choice.native_finish_reason)
   if (native !== '') stream.nativeFinish = shortReason(native)
@@ -272,7 +270,7 @@ function setFinish(stream: ChatStream, choice: Json): void {
   noteFinish(stream, finishWord(choice.finish_details), false)
 }
 
-/** `isOwn`: the reason of the response itself, not of a server behind it or of another choice. */
+/** `isOwn`: the reason of the response itself, not of a server after it or of another choice. */
 function noteFinish(stream: ChatStream, word: string, isOwn: boolean): void {
   if (word === '') return
   if (isOwn) stream.finish = shortReason(word)

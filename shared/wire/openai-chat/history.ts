@@ -49,7 +49,7 @@ export function piecesOfMessage(value: unknown, where: string): Piece[] {
   }
 }
 
-/** The thinking that some servers return beside the text. */
+/** The thinking that some servers return next to the text. */
 function reasoningOf({ reasoning_content: content }: Json): Piece[] {
   return typeof content === 'string' && content !== ''
     ? [{ kind: 'reasoning', block: { type: 'reasoning_content', reasoning_content: content } }]

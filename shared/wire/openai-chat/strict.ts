@@ -65,7 +65,7 @@ function messageOf(answer: StrictAnswer): Json {
   return { ...message, tool_calls: calls.map((call) => entryOf(call)) }
 }
 
-/** A call in progress. `vendor`: the members of its entry beside those that are read here. */
+/** A call in progress. `vendor`: the members of its entry next to those that are read here. */
 type OpenCall = {
   index: number | undefined
   id: string
@@ -247,7 +247,7 @@ function chunkReader(): StrictReader {
 
   function readChoice(chunk: Json, choice: Json): Json {
     if (choice.message !== undefined && choice.message !== null)
-      throw fault('it has a message beside deltas')
+      throw fault('it has a message next to deltas')
     const delta = choice.delta ?? {}
     if (!isObject(delta)) throw fault('a piece of it is no object')
     checkMessage(delta)
@@ -291,7 +291,7 @@ function chunkReader(): StrictReader {
   }
 }
 
-/** Has no content. Some servers send it behind the end. */
+/** Has no content. Some servers send it after the end. */
 function isEmptyDelta(delta: Json): boolean {
   return Object.entries(delta).every(
     ([name, value]) => name === 'role' || !value || (Array.isArray(value) && value.length === 0),

@@ -155,7 +155,7 @@ const ofResponse = [
   ...['prompt', 'text', 'metadata', 'reasoning', 'usage'],
 ]
 
-/** Members of a response beside its output. Those that repeat the request have free names. */
+/** Members of a response next to its output. Those that repeat the request have free names. */
 function checkResponse(response: unknown): asserts response is Json {
   if (!isObject(response)) throw fault('it is no response')
   if (response.error !== undefined && response.error !== null)

@@ -31,7 +31,7 @@ function isEmpty(value: unknown): boolean {
   return Array.isArray(value) ? value.every(isEmptyCall) : isEmptyCall(value)
 }
 
-/** No call in any client: it has a place at most. Some servers send it beside a text. */
+/** No call in any client: it has a place at most. Some servers send it next to a text. */
 export function isEmptyCall(value: unknown): boolean {
   if (!isObject(value)) return !value
   return Object.entries(value).every(([name, member]) => name === 'index' || member === null)

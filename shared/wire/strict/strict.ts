@@ -15,7 +15,7 @@ import type { Json } from '../../transcript/json-fields.ts'
 import { stopOfWord } from '../answer-stop.ts'
 import type { ModelAnswer } from '../exchange.ts'
 
-/** `vendor`: the members of the answer beside its items. `shown`: the items before the first call. */
+/** `vendor`: the members of the answer next to its items. `shown`: the items before the first call. */
 export type StrictAnswer = ModelAnswer & {
   vendor: Json
   rawUsage: Json | undefined

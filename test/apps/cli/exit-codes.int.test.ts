@@ -68,7 +68,7 @@ describe('a misspelled option', () => {
   })
 })
 
-describe('a bundle beside flags that select a log', () => {
+describe('a bundle next to flags that select a log', () => {
   const bundle = bundleFile('i3-no-termination')
   it.each([
     [['inspect', bundle, '--data-folder', 'd'], '--data-folder'],

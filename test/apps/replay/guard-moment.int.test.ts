@@ -84,7 +84,7 @@ inSandboxes('a guard in a replay', () => {
     expect((await changesBy(file))[0]).toMatchObject({ round: 1, is: { action: 'deny' } })
   })
 
-  it('is accepted if it uses time and chance only beside its decision', async () => {
+  it('is accepted if it uses time and chance only next to its decision', async () => {
     const judge = `const began = performance.now()
       const id = Math.random().toString(36) + Date() + new Date(0).toISOString()
       if (!(new Date() instanceof Date) || new Date().constructor !== Date || performance.now() < began) throw new Error('broken')

@@ -197,7 +197,7 @@ inBrowser('the page in a browser', () => {
     expect(await focused()).toBe('1999')
   })
 
-  it('keeps a text of any length inside its row, with the mark beside it visible', async () => {
+  it('keeps a text of any length inside its row, with the mark next to it visible', async () => {
     const log = conversationLog()
     const reply = response({ text: 'It is a long story, and it goes on and on. '.repeat(20) })
     log.begin()

@@ -49,7 +49,7 @@ type Subject = {
   faults: Flags[]
   path: string
   shown: (data: never) => unknown
-  /** Beside the author. */
+  /** Next to the author. */
   set: object
 }
 

@@ -78,7 +78,7 @@ describe('a request and its answer', () => {
     ['nowhere, but for a list of something else', { log: ['started'] }, ['X is']],
     ['nowhere, but for items of something else', { data: { items: [{ price: 1 }] } }, ['X is']],
     ['nowhere', {}, ['X is']],
-  ])('are read if the question is beside the answer: %s', (_, more, said) => {
+  ])('are read if the question is next to the answer: %s', (_, more, said) => {
     expect(saidIn({ input: asked.content, ...more, output: 'X is' })).toEqual({
       said,
       tokens: 0,
@@ -86,7 +86,7 @@ describe('a request and its answer', () => {
     })
   })
 
-  it('leaves out and counts a different answer of OpenAI beside a request that contains its answer', () => {
+  it('leaves out and counts a different answer of OpenAI next to a request that contains its answer', () => {
     expect(saidIn({ messages: [asked, hi], result: 'pass' })).toEqual({
       said: ['hi'],
       tokens: 0,

@@ -96,7 +96,7 @@ describe('readTranscripts', () => {
     },
   )
 
-  it('does not read an object with a type beside a request as a message', async () => {
+  it('does not read an object with a type next to a request as a message', async () => {
     const line = {
       request: { messages: [items[0]] },
       response: { role: 'assistant', content: 'Both.' },

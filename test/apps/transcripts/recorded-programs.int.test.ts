@@ -127,7 +127,7 @@ describe('a session of Copilot CLI', () => {
     message('c5', 'All done.', []),
   ]
 
-  it('has its sub-agents behind its name, and the failures that exit codes tell', async () => {
+  it('has its sub-agents after its name, and the failures that exit codes tell', async () => {
     const { said, leftOut } = await read(write('events.jsonl', lines), 'copilot')
     expect(said).toEqual({
       s1: [
@@ -337,7 +337,7 @@ describe('a session of OpenCode', () => {
     expect(leftOut.join('\n')).toContain('a part of type a-new-part')
   })
 
-  it('is read from the database with its sub-agents, and nothing is written beside it', async () => {
+  it('is read from the database with its sub-agents, and nothing is written next to it', async () => {
     const file = database([
       { id: 'ses_1', parent: null, updated: 1 },
       { id: 'ses_2', parent: 'ses_1', updated: 2 },
@@ -410,7 +410,7 @@ describe('a session of Codex', () => {
     await expect(read(file, 'claude-code')).rejects.toThrow('no transcript found')
   })
 
-  it('goes on behind an item of an unknown kind, which is counted', async () => {
+  it('goes on after an item of an unknown kind, which is counted', async () => {
     const { leftOut } = await read(write('rollout.jsonl', lines), 'codex')
     expect(leftOut.join('\n')).toContain('is "tool_search_output"')
   })

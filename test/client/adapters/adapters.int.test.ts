@@ -65,7 +65,7 @@ describe.each(adapters)(
       expect(shown.map((text) => JSON.parse(text))).toEqual(args.map((text) => JSON.parse(text)))
     })
 
-    test('answers an unreadable call beside one that runs', async () => {
+    test('answers an unreadable call next to one that runs', async () => {
       const conversation = scriptedConversation({
         judge: () => [verdict.run('c1'), verdict.refuse('c2', 'The arguments are no JSON.')],
       })

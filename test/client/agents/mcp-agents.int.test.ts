@@ -1,4 +1,4 @@
-// Tools of MCP servers in an agent: a real server of the SDK behind a pipe and behind HTTP.
+// Tools of MCP servers in an agent: a real server of the SDK over a pipe and over HTTP.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'

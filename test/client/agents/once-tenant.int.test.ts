@@ -1,4 +1,4 @@
-// A tool that must not run twice in a tenant, on a real file, with a scripted model behind real HTTP.
+// A tool that must not run twice in a tenant, on a real file, with a scripted model over real HTTP.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

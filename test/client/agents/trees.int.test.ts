@@ -1,4 +1,4 @@
-// Caps of a tree, on a real file, with a scripted model behind real HTTP.
+// Caps of a tree, on a real file, with a scripted model over real HTTP.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -130,7 +130,7 @@ describe('the events of a conversation', () => {
     expect(thoughts.join('')).toBe('Hm 1.Hm 2.Hm 3.')
   })
 
-  it('continue behind any event without a gap or a repeat', async () => {
+  it('continue after any event without a gap or a repeat', async () => {
     await turnIn('c')
     await turnIn('other')
     await turnIn('c')
@@ -142,7 +142,7 @@ describe('the events of a conversation', () => {
     }
   })
 
-  it('continue behind the text that a reader of the stream has seen', async () => {
+  it('continue after the text that a reader of the stream has seen', async () => {
     const live = await turnIn('c')
     for (const [n, { position }] of live.entries()) {
       if (n === live.length - 1) continue

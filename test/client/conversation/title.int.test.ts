@@ -184,7 +184,7 @@ describe('weir title', () => {
     expect(text).not.toContain('Ulm')
   })
 
-  it('works beside a running Weir', async () => {
+  it('works next to a running Weir', async () => {
     await using weir = await openWith()
     const settings = readSettings({ dataFolder: folder }, { WEIR_LOG_LEVEL: 'silent' })
     const { stream } = output()

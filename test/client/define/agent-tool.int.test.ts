@@ -1,4 +1,4 @@
-// Agents as tools of agents, on a real file, with a scripted model behind real HTTP.
+// Agents as tools of agents, on a real file, with a scripted model over real HTTP.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-// Agents that a program defines, on a real file, with a scripted model behind real HTTP.
+// Agents that a program defines, on a real file, with a scripted model over real HTTP.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -453,7 +453,7 @@ describe('weir forget', () => {
   }
   const settings = () => readSettings({ dataFolder: folder, logLevel: 'silent' }, {})
 
-  it('beside a running Weir lists, asks, deletes after yes, and reports the number of records', async () => {
+  it('next to a running Weir lists, asks, deletes after yes, and reports the number of records', async () => {
     const weir = await open()
     await ask(weir, 'a')
     const none = streams()

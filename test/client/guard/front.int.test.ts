@@ -667,7 +667,7 @@ describe('the end of a turn', () => {
     ])
   })
 
-  it('names the turn of its own request, also behind a request of the next turn', async () => {
+  it('names the turn of its own request, also after a request of the next turn', async () => {
     const { written, threads } = await scripted((message) =>
       isRound(message) ? [] : [advice({ requestId: message.requestId })],
     )

@@ -235,7 +235,7 @@ describe.each(places)('a guard %s', (place) => {
     expect(await conversation.afterModel(answerOf(asked([good]), saidText('Done.')))).toEqual([])
   })
 
-  it('gives an equal answer the same verdict, because hosts restore an answer behind a wait', async () => {
+  it('gives an equal answer the same verdict, because hosts restore an answer after a wait', async () => {
     const guard = await guardWith()
     const answered = () => guard.conversation('t').afterModel(answerOf(asked([]), good))
     expect(await answered()).toMatchObject([{ verdict: 'allow' }])

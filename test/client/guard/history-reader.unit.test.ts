@@ -93,7 +93,7 @@ describe('a reader of histories', () => {
     expect(plain(reader.read('c', request))).toEqual(plain(historyOf(request)))
   })
 
-  it('adds to a response whose message goes on behind a result', () => {
+  it('adds to a response whose message goes on after a result', () => {
     const said = (id: string, call: string) => ({
       role: 'assistant',
       id,

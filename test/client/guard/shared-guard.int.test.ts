@@ -1,4 +1,4 @@
-// Guards of several programs on one data folder, beside each other and beside a Weir with agents.
+// Guards of several programs on one data folder, side by side and next to a Weir with agents.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -133,7 +133,7 @@ it('go on when the process that runs the stages is killed', async () => {
   expect(await judged(guard, 'b')).toEqual(['allow', 'deny'])
 })
 
-it('run their own guards beside a Weir, which judges their calls', async () => {
+it('run their own guards next to a Weir, which judges their calls', async () => {
   const weir = await weirWith('here')
   const noRemoval: WeirGuard = {
     name: 'no-removal',
@@ -157,7 +157,7 @@ it('run their own guards beside a Weir, which judges their calls', async () => {
 })
 
 it.each(['auto', 'here'] as const)(
-  'leave the folder to a Weir with stages %s, and go on beside it',
+  'leave the folder to a Weir with stages %s, and go on next to it',
   async (stages) => {
     const guard = await guardWith()
     const other = await guardWith({ agent: 'writer' })

@@ -1,4 +1,4 @@
-// A guest of a data folder while `weir stop` and `weir release` run beside it.
+// A guest of a data folder while `weir stop` and `weir release` run next to it.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -64,7 +64,7 @@ describe('a verdict that lets a call run', () => {
     expect(both.flat().map(({ verdict }) => verdict)).toEqual(['allow', 'deny'])
   })
 
-  it('is given again in the process of the guest, whose host may restore the answer behind a wait', async () => {
+  it('is given again in the process of the guest, whose host may restore the answer after a wait', async () => {
     const own = threadOf('reserve')
     await own.afterModel(pay())
     expect(await own.afterModel(pay())).toMatchObject([allowed])

@@ -180,7 +180,7 @@ describe.each([
     hasIndex = isIndexed
   })
 
-  it('show the agent of a guest, also beside another message at the same place of the log', async () => {
+  it('show the agent of a guest, also next to another message at the same place of the log', async () => {
     const conversation = 'guest:claude-code:session:1'
     for (let n = 0; n < 3; n += 1)
       await write('conversation-events', userMessage({ conversation, agent: 'another' }))

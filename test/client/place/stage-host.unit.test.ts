@@ -40,7 +40,7 @@ describe('the owner of a data folder', () => {
     })
   })
 
-  it('names its guards and those of the processes beside it, until they leave', async () => {
+  it('names its guards and those of the processes next to it, until they leave', async () => {
     const { answer, serve, left } = host()
     serve()
     await answer(link, { type: 'hello', pid: 7, guards: ['shell'] })

@@ -1,4 +1,4 @@
-// A process without agents beside the others of a data folder: it reads while nobody runs the stages, keeps
+// A process without agents next to the others of a data folder: it reads while nobody runs the stages, keeps
 // nobody off the folder, and its writes reach the stages.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'

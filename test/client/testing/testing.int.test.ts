@@ -110,7 +110,7 @@ describe('scriptedModel', () => {
     expect(model.requests).toHaveLength(2)
   })
 
-  it('refuses a request behind the last reply, and Weir does not repeat it', async () => {
+  it('refuses a request after the last reply, and Weir does not repeat it', async () => {
     const model: ScriptedModel = scriptedModel(says(call('get_weather', { city: 'Paris' })))
     expect(await finishedWith(model)).toMatchObject({
       outcome: 'failed',

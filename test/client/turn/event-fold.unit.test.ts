@@ -104,7 +104,7 @@ describe('the text of a round', () => {
     ).toEqual([...['text old', 'text-reset', 'model-retry', 'text new']])
   })
 
-  it('has no part behind its response', () => {
+  it('has no part after its response', () => {
     expect(play([...begun, answered('Hello.'), part(0, ['Hello.'])]).map(brief)).toHaveLength(4)
   })
 

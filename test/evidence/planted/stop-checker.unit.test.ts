@@ -30,7 +30,7 @@ const problems = async (run: ChaosEvidence) =>
   (await noStartAfterStop.check(run)).map(({ problem }) => problem)
 
 describe('the checker of stops', () => {
-  it('reports a tool that starts later than the bound behind its stop', async () => {
+  it('reports a tool that starts later than the bound after its stop', async () => {
     expect(await problems(runWith(pay, 1_201))).toEqual([
       '["c",0,1,0] (pay) started 1001 ms after stop:tool:pay; at most 1000 ms are allowed',
     ])
@@ -123,7 +123,7 @@ describe('the checker of stops', () => {
     expect(await problems({ ...run, timersLateMs: 40 })).toHaveLength(1)
   })
 
-  it('measures the time of each start behind its stop', async () => {
+  it('measures the time of each start after its stop', async () => {
     expect(startsInStops(runWith(pay, 350)).map(({ ageMs }) => ageMs)).toEqual([150])
   })
 })

@@ -92,7 +92,7 @@ function linesOf(program: URL): number {
   return lines.filter((line) => !/^\s*(\/\/.*)?$/.test(line)).length
 }
 
-/** The table of README.md beside this file. */
+/** The table of README.md next to this file. */
 export function lineTable(): string {
   const row = (cells: (string | number)[]) => `| ${cells.join(' | ')} |`
   return [

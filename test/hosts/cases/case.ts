@@ -1,4 +1,4 @@
-// A run of a host against a scripted model, directly or behind Weir, and the facts that a case checks.
+// A run of a host against a scripted model, directly or after Weir, and the facts that a case checks.
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

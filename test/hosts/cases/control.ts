@@ -18,7 +18,7 @@ const readByModel = ({ requests }: ModelServer) => JSON.stringify(requests.at(-1
 
 type Guarded = Setting & { weir: RunningServer }
 
-/** A run behind Weir. `answers`: of the model, in order. */
+/** A run through Weir. `answers`: of the model, in order. */
 function guarded(
   program: Program,
   front: Front,

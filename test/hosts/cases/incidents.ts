@@ -122,7 +122,7 @@ export function loopScript(
   }
 }
 
-/** `obeys`: behind hooks, where no provider enforces it, the model obeys the second text of Weir. */
+/** `obeys`: with hooks, where no provider enforces it, the model obeys the second text of Weir. */
 export function incidentCase(
   program: Program,
   front: Front,
@@ -192,7 +192,7 @@ function judged(
 }
 
 /**
- * The requests of the loop. A host may send one again at once, and start an agent of its own behind the
+ * The requests of the loop. A host may send one again at once, and start an agent of its own after the
  * turn that loops too.
  */
 function counted(requests: readonly SeenRequest[]): { count: number; note: string } {

@@ -273,7 +273,7 @@ describe('the setting of the agent', () => {
     },
   )
 
-  it('reports none beside a native call', () => {
+  it('reports none next to a native call', () => {
     const { response } = proposed(
       [event('text', frame), callStart(), event('call_arguments', '{}'), event('call_end')],
       { stop: 'calls' },
@@ -305,7 +305,7 @@ describe('texts that are never calls', () => {
     expect(proposed(events, fields).response.calls).toEqual([]),
   )
 
-  it('include a text beside a native call', () => {
+  it('include a text next to a native call', () => {
     const { response } = proposed(
       [event('text', written), callStart(), event('call_arguments', '{}'), event('call_end')],
       {

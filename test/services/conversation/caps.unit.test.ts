@@ -44,7 +44,7 @@ describe('the cap on rounds', () => {
     expect(only(over.records, 'history-entry').nudge).toBe(capNudge('rounds', 2))
   })
 
-  it('is named in an answer beside skipped calls', () => {
+  it('is named in an answer next to skipped calls', () => {
     const over = last.when(outcome(0, 3, { text: 'So far I know this.', calls: 1 }))
     expect(only(over.records, 'turn-finished')).toMatchObject({
       outcome: 'answered',
@@ -320,7 +320,7 @@ type Trace = {
 }
 
 describe('traces with a limit', () => {
-  if (traces.length === 0) test.todo('need the fixtures beside the checkout')
+  if (traces.length === 0) test.todo('need the fixtures next to the checkout')
 
   for (const trace of traces) {
     it(`${trace.id} is stopped in time, or not at all`, () => {

@@ -65,7 +65,7 @@ describe('a round with calls', () => {
     })
   })
 
-  it('counts each call of the model, also beside a text', () => {
+  it('counts each call of the model, also next to a text', () => {
     const third = second.when(outcome(0, 2, { calls: 2, text: 'I look further.' }))
     expect(only(third.records, 'model-request').callsLeft).toBe(5)
   })
@@ -355,7 +355,7 @@ describe('a text-only round that the detector requires', () => {
     })
   })
 
-  it('with text beside skipped calls is the reply too', () => {
+  it('with text next to skipped calls is the reply too', () => {
     const over = lastRequest.when(outcome(0, 2, { text: 'I am stuck.', calls: 2 }))
     expect(only(over.records, 'turn-finished')).toMatchObject({
       outcome: 'answered',

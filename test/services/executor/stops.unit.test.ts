@@ -150,7 +150,7 @@ describe('an executor with stops in its table', () => {
     ['its agent', { scope: 'agent', name: 'agent' }, 'skipped'],
     ['its conversation', { scope: 'conversation', name: 'c' }, 'skipped'],
     ['its tool', { scope: 'tool', name: 'ma*' }, 'denied'],
-  ])('starts no tool behind a claim after a stop of %s', async (_, stop, status) => {
+  ])('starts no tool after a claim after a stop of %s', async (_, stop, status) => {
     const { cleared, stop: set, tools, outputs } = world()
     set(stop)
     cleared()

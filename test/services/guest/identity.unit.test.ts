@@ -1,4 +1,4 @@
-// The identity of rounds behind a host that rewrites its history: call ids name a round where its words
+// The identity of rounds through a host that rewrites its history: call ids name a round where its words
 // do not, and only as far as they identify it.
 
 import { describe, expect, it } from '@jest/globals'
@@ -104,7 +104,7 @@ describe('a round of a history in other words', () => {
   })
 })
 
-describe('a round behind a message of the user in the middle of its turn', () => {
+describe('a round after a message of the user in the middle of its turn', () => {
   const live = { after: '' }
   const first = given(guest, request('r0', [], { prompt: 'p1' })).when(round(sent, live))
   const former = { prompt: 'p1', keys: [shown], results: [result(shown)] }
@@ -189,7 +189,7 @@ describe('an answer that its front counts on, because the history does not show 
     expect(overIn(over.when(request('r2', [shown], { blocking: false })).records)).toEqual([[]])
   })
 
-  it('does not count on behind the outstanding round: a retry joins it', () => {
+  it('does not count on after the outstanding round: a retry joins it', () => {
     const retried = asked.when(round(sent, live)).when(request('r1'))
     expect(overIn(retried.records)).toEqual([[]])
     const joined = retried.when(round(sent, live))

@@ -33,7 +33,7 @@ const replied = opened
 const second = { turnKey: 'u2', user: 'and now?' }
 const day = 24 * 60 * 60_000
 
-/** The same history with its newest `guest-carried` behind it. */
+/** The same history with its newest `guest-carried` after it. */
 function carriedOn<T extends Pick<Given, 'records'>>(folded: T): GuestCarried {
   return only(folded.records, 'guest-carried')
 }
@@ -131,7 +131,7 @@ describe('a turn ends (G7)', () => {
     expect(only(next.records, 'turn-started')).toMatchObject({ turn: 3, messageId: 'u2' })
   })
 
-  it('by its next turn behind its outstanding round, which has gone on without results', () => {
+  it('by its next turn after its outstanding round, which has gone on without results', () => {
     const waiting = proposed.when(request('r1', [], second))
     expect(names(waiting.records)).toEqual(['tools: outcome'])
     const next = waiting.when(outcome(0, 1))
@@ -157,7 +157,7 @@ describe('a turn ends (G7)', () => {
     expect(only(waiting.records, 'outcome')).toMatchObject({ result: { status: 'unseen' } })
   })
 
-  it('by its front, behind its outstanding round', () => {
+  it('by its front, after its outstanding round', () => {
     const waiting = proposed.when(results('turn_end', { requestId: 'e' }))
     expect(names(waiting.records)).toEqual(['tools: outcome'])
     const ended = waiting.when(outcome(0, 1))
@@ -172,7 +172,7 @@ describe('a turn ends (G7)', () => {
     ])
   })
 
-  it('by a front that does not know its name, behind its outstanding round', () => {
+  it('by a front that does not know its name, after its outstanding round', () => {
     const waiting = proposed.when(results('turn_end', { turnKey: newestTurn }))
     expect(names(waiting.records)).toEqual(['tools: outcome'])
     const ended = waiting.when(outcome(0, 1))
@@ -339,7 +339,7 @@ describe('the newest turn, when it is over', () => {
     expect(only(again.records, 'guest-advice')).toMatchObject({ unknown: [], isOpen: true })
   })
 
-  it('opens again with a new round behind a request, and keeps its rounds', () => {
+  it('opens again with a new round after a request, and keeps its rounds', () => {
     const next = replied.when(request('r1', ['t.1'])).when(round('b.1'))
     expect(only(next.records, 'turn-started')).toMatchObject({ turn: 4, messageId: 'u1' })
     expect(only(next.records, 'round-proposed')).toMatchObject({ turn: 4, round: 1 })

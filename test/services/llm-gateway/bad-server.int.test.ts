@@ -53,7 +53,7 @@ type World = {
   want: (...tasks: AttemptTask[]) => void
 }
 
-/** One round of an agent whose model is behind this server. The attempt has begun. */
+/** One round of an agent whose model is after this server. The attempt has begun. */
 async function ask(
   api: Agent['model']['provider'],
   answer: (response: ServerResponse) => void | Promise<void>,

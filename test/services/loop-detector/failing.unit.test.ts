@@ -229,7 +229,7 @@ describe('different calls failing in the same way', () => {
     expect(actions(...files)).toEqual(['-', '-', '-', 'nudge'])
   })
 
-  it('has the usual limit with a clock or an id beside such a value, and for any order of values', () => {
+  it('has the usual limit with a clock or an id next to such a value, and for any order of values', () => {
     const pages = [1, 2, 3, 4].map((page) =>
       one(
         'ask',

@@ -1,4 +1,4 @@
-// The list of rules: the parts of each record beside its judgement.
+// The list of rules: the parts of each record next to its judgement.
 
 import { describe, expect, it } from '@jest/globals'
 import { rules } from '../../../services/loop-detector/rules.ts'

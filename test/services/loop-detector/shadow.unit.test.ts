@@ -56,7 +56,7 @@ describe('a rule in shadow', () => {
     ])
   })
 
-  it('reports beside another rule in shadow', () => {
+  it('reports next to another rule in shadow', () => {
     const both: Step = { calls: [...(failure.calls ?? []), ...(success.calls ?? [])] }
     const steps = judgedBy(
       policyWith({

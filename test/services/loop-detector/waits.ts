@@ -741,7 +741,7 @@ export const fakeWaits: WaitCase[] = [
     '{"provisioningState":"Succeeded"}',
   ),
   bash('github-run-failed', 'gh run view 5120', 'X Run Nightly build (5120) failed'),
-  // The repeated thing is the command, and the sleep beside it changes nothing.
+  // The repeated thing is the command, and the sleep next to it changes nothing.
   bash('sleep-and-test', 'sleep 1 && npm test', 'Tests: 1 failed, 3 passed'),
   bash('test-and-sleep', 'npm test; sleep 1', 'Tests: 1 failed, 3 passed'),
   bash('sleep-and-commit', 'sleep 1; git commit -m x', 'nothing to commit'),

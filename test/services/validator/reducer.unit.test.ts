@@ -8,7 +8,7 @@ import { callOf, checked, exec, proposed, rejectionOf, tool } from './round.ts'
 const nothing = tool('nothing', { type: 'object', properties: { hint: { type: 'string' } } })
 
 describe('a round', () => {
-  it('stays whole, with its denials beside it', () => {
+  it('stays whole, with its denials next to it', () => {
     const calls = [
       callOf('{"command":"ls"}'),
       callOf('{}', { ordinal: 1 }),

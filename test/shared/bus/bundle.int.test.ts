@@ -114,7 +114,7 @@ function changed(change: (bytes: Buffer) => void): void {
 const refusal = () => openBundle(file, systemClock).then(() => undefined)
 
 describe('a bundle', () => {
-  it('neither creates nor reads files beside it, so its folder may be read-only', async () => {
+  it('neither creates nor reads files next to it, so its folder may be read-only', async () => {
     changed((bytes) => bytes.fill(2, 18, 20)) // as if a tool had changed it to a write-ahead log
     writeFileSync(`${file}-wal`, 'of somebody else')
     await opened(async ({ facts }) => {

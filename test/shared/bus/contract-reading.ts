@@ -163,7 +163,7 @@ export function tableContract(world: World, { keeps }: ContractOptions): void {
     expect(await world.bus.keys({ topic, partition: 0, after: paged.at(-1), limit: 2 })).toEqual([])
   })
 
-  test('leaves tombstones out of the keys and their count, and continues behind a deleted key', async () => {
+  test('leaves tombstones out of the keys and their count, and continues after a deleted key', async () => {
     const topic = await world.topic('table')
     await put(topic, { a: '1', b: '2', c: '3', d: '4', e: '5' })
     await put(topic, { b: null, c: null })

@@ -241,7 +241,7 @@ function appendContract(world: World, { keeps }: ContractOptions): void {
   })
 
   if (keeps) {
-    test('keeps records, offsets and times when the bus is reopened, and continues behind them', async () => {
+    test('keeps records, offsets and times when the bus is reopened, and continues after them', async () => {
       const topic = await world.topic('log', 2)
       await world.appendTexts(topic, ['a', 'b'], 1)
       const before = await readAll(world.bus, topic, 1)

@@ -1,5 +1,5 @@
 // The files of the embedded bus: the one writer, the state after a killed process, refused files,
-// and readers beside the writer.
+// and readers next to the writer.
 
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -137,7 +137,7 @@ describe('one writing process', () => {
     expect(errors).toContain('bus.locked')
   })
 
-  test('leaves one file behind when it is closed', async () => {
+  test('leaves one file when it is closed', async () => {
     const bus = await open()
     await bus.ensureTopics([{ name: 'inbox', kind: 'log', partitions: 1 }])
     await bus.append([record('inbox', 'a')])
@@ -389,7 +389,7 @@ describe('a folder without rights', () => {
   }
 })
 
-describe('a reader beside the writer', () => {
+describe('a reader next to the writer', () => {
   test('reads while the writer runs and after it has ended', async () => {
     const writer = await startWriter({ calls: 20 })
     const reader = await open({ readOnly: true })

@@ -1,4 +1,4 @@
-// Processes beside the one that writes the embedded bus. The owner is this process, or a child that
+// Processes next to the one that writes the embedded bus. The owner is this process, or a child that
 // is killed.
 
 import { execFileSync, spawn } from 'node:child_process'
@@ -103,7 +103,7 @@ async function soon<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-describe('a process beside the one that writes the data folder', () => {
+describe('a process next to the one that writes the data folder', () => {
   it('has its acknowledged records in the log, where both processes read them', async () => {
     const own = await owner()
     const outside = await beside()
@@ -215,7 +215,7 @@ describe('a process beside the one that writes the data folder', () => {
   })
 })
 
-describe('a reader beside the one that writes the data folder', () => {
+describe('a reader next to the one that writes the data folder', () => {
   /** A hundred times as fast as the real one. */
   const quick: Clock = {
     now: () => systemClock.now(),
@@ -292,7 +292,7 @@ describe('a reader beside the one that writes the data folder', () => {
   })
 })
 
-describe('a process beside an owner that hangs', () => {
+describe('a process next to an owner that hangs', () => {
   const noTimers: Clock = { ...systemClock, after: () => () => {} }
   const atOnce: Clock = { ...systemClock, after: (_, then) => systemClock.after(0, then) }
   const cancel: Message = { type: 'cancel-requested', conversation: 'c', messageId: 'm' }

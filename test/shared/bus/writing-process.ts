@@ -1,4 +1,4 @@
-// A separate process that writes a log. Tests lock it out, read beside it and kill it. Run as:
+// A separate process that writes a log. Tests lock it out, read next to it and kill it. Run as:
 // writing-process.ts <file> <calls>
 //
 // It appends calls of ten records, five to each partition of `inbox`, and a stage copies them to

@@ -34,7 +34,7 @@ describe('a text of a host in a message of the user', () => {
     )
   })
 
-  it('leaves the text of the user as it is behind an answer that the history does not show', () => {
+  it('leaves the text of the user as it is after an answer that the history does not show', () => {
     const plain = historyOf(requestOf('openai-chat', [{ user: 'Go.', responses: [] }]))
     const both = [
       { user: 'Go.', responses: [] },

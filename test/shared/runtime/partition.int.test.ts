@@ -524,7 +524,7 @@ describe('a tick', () => {
   })
 
   /**
-   * Opens a bus whose log is `behindMs` behind the machine's clock. `skew`: each append
+   * Opens a bus whose log is `behindMs` after the machine's clock. `skew`: each append
    * measures it.
    */
   async function openLogBehind(

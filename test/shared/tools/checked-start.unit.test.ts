@@ -106,7 +106,7 @@ describe('a tool with checks', () => {
     ])
   })
 
-  it('has one full stop behind a problem that is a sentence', async () => {
+  it('has one full stop after a problem that is a sentence', async () => {
     const { running } = checked({ check: () => ({ problems: ['city: Name a real city.'] }) })
     const { text } = await running.ended
     expect(text.split('\n')[0]).toBe('Tool call rejected before execution: city: Name a real city.')

@@ -553,7 +553,7 @@ inSandboxes('a module in a sandbox', () => {
     expect(JSON.parse(outside)).toContain('CANARY')
   })
 
-  it('finds the packages beside it', async () => {
+  it('finds the packages next to it', async () => {
     mkdirSync(join(folder, 'node_modules', 'a-package'), { recursive: true })
     write('node_modules/a-package/index.js', 'module.exports = "found"')
     const source = `import found from 'a-package'; export default () => found`

@@ -351,7 +351,7 @@ describe('interventions', () => {
     ])
   })
 
-  it('do not include those of rules in shadow, which are listed beside them', () => {
+  it('do not include those of rules in shadow, which are listed next to them', () => {
     const log = conversationLog()
     const reply = response({ calls: [exec()] })
     log.begin()

@@ -1,5 +1,5 @@
 // The module that tests import as `@jest/globals`: the functions of the runner, with two promises that
-// it does not make. A test or hook that hangs fails behind its time limit. Changes of the
+// it does not make. A test or hook that hangs fails after its time limit. Changes of the
 // environment, the folder and the spies of a process end with the file that made them.
 
 import { inspect } from 'node:util'

@@ -66,7 +66,7 @@ async function runFiles(
 }
 
 describe('The runner of tests', () => {
-  it('runs files one after another in one process, and another one behind a test that hangs or a worker that dies.', async () => {
+  it('runs files one after another in one process, and another one after a test that hangs or a worker that dies.', async () => {
     const { passed, failures, pids } = await runFiles({
       a: `it('passes.', () => {})`,
       b: `jest.setTimeout(100); it('hangs.', () => new Promise(() => {}))`,

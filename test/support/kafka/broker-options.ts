@@ -11,7 +11,7 @@ export type ListenerProtocol = 'SSL' | 'SASL_PLAINTEXT' | 'SASL_SSL'
 
 export type BrokerOptions = {
   /**
-   * Listeners beside the plain one, by name: upper case letters. Their addresses are in
+   * Listeners next to the plain one, by name: upper case letters. Their addresses are in
    * `Broker.listeners`.
    */
   listeners?: Record<string, ListenerProtocol>

@@ -75,7 +75,7 @@ describe('an own broker', () => {
 
 describe('a killed process with brokers', () => {
   it(
-    'leaves no broker behind, neither the shared one nor its own',
+    'leaves no broker, neither the shared one nor its own',
     async () => {
       const parent = await mkdtemp(join(tmpdir(), 'weir-orphans-'))
       const folder = join(parent, 'run')

@@ -103,7 +103,7 @@ async function brokerFolder(options: BrokerOptions) {
 }
 
 /**
- * Files that halve a broker's start and save its formatting. Beside the jars, because Java checks an
+ * Files that halve a broker's start and save its formatting. Next to the jars, because Java checks an
  * archive against the class path of its making.
  */
 function prepared(jars: string) {

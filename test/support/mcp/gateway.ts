@@ -1,4 +1,4 @@
-// `weir mcp` as a host runs it: a client of the SDK, a process of Weir, a server behind it.
+// `weir mcp` as a host runs it: a client of the SDK, a process of Weir, a server after it.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -42,7 +42,7 @@ export type GatewayOptions = HostOptions & {
 /** The SDK starts a second process for its own class only. */
 class OneProcessTransport extends StdioClientTransport {}
 
-/** A host with `weir mcp` behind a pipe. `prepare` adds handlers before it connects. */
+/** A host with `weir mcp` over a pipe. `prepare` adds handlers before it connects. */
 export async function hostOnPipe(
   {
     args = [],

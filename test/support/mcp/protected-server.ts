@@ -1,4 +1,4 @@
-// An MCP server behind OAuth, with its authorization server: both in this process, over real HTTP.
+// An MCP server under OAuth, with its authorization server: both in this process, over real HTTP.
 
 import { createHash, randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'

@@ -120,7 +120,7 @@ switch (how) {
     break
   }
   case 'leave-behind': {
-    // Ends at once, but a child that it leaves behind holds its pipes open for a minute.
+    // Ends at once, but a child that it leaves holds its pipes open for a minute.
     const left = startAnother('hang-quietly', 'inherit')
     left.unref()
     write(`${left.pid}`)

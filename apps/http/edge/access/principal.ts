@@ -1,7 +1,7 @@
 // The author of a request to the edge: a key, a certificate, a token's subject, a user of a program
 // that serves its agents, or a program of this machine.
 // A conversation belongs to a tenant by its id in the log: `TENANT:ID`. A principal with
-// a tenant names ids behind that prefix only, so no request can reach another tenant's.
+// a tenant names ids after that prefix only, so no request can reach another tenant's.
 // Tenant, kind and name are one id. It is the key of each digest, map, bucket and record:
 // a name alone can belong to two principals.
 

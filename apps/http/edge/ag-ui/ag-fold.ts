@@ -1,6 +1,6 @@
 // The events of a turn as those of an AG-UI run. Pure: events in, events out.
 // The events are a function of the turn and of the request, so a repeated run is the same.
-// A run ends once, behind the end of its texts, steps and calls: clients refuse others.
+// A run ends once, after the end of its texts, steps and calls: clients refuse others.
 // An interrupt has the whole arguments if the events of its call have only a part of them.
 
 import type { TurnEvent } from '../../../../client/weir.ts'

@@ -1,5 +1,5 @@
 // AG-UI 1.0, for HttpAgent of `@ag-ui/client` and programs on it: a run is a turn, or the rest of a
-// turn behind its approvals.
+// turn after its approvals.
 // The id of the thread is the conversation, and the id of a run with a message is the
 // message's: a repeated run is the same turn, from its start.
 

@@ -102,7 +102,7 @@ function messageOf(message: unknown, where: string) {
   return { ...sent, text: textOfContent(sent.content, `${where}.content`) }
 }
 
-/** The messages of the user, each with the texts of the assistant behind it. */
+/** The messages of the user, each with the texts of the assistant after it. */
 export function exchangesOf(history: readonly Resent[]): Exchange[] {
   const exchanges: Exchange[] = []
   for (const { role, text } of history) {

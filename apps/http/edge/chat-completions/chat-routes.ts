@@ -144,7 +144,7 @@ function ownResults({ results }: ChatRequest, conversation: string): CallAnswer[
   })
 }
 
-/** The rest of a turn, behind the results of calls that the client ran. Throws 400, 404 and 409. */
+/** The rest of a turn, after the results of calls that the client ran. Throws 400, 404 and 409. */
 async function resumed(
   context: EdgeContext,
   { principal, request: { results, history } }: Asked,

@@ -1,7 +1,7 @@
 // The results of calls that a client runs, in a request of a chat protocol.
 // A call belongs to the conversation that the request names, so no request reaches a
 // call of another tenant: 404.
-// A request that goes on with a turn, or sends a new message behind it, has the
+// A request that goes on with a turn, or sends a new message after it, has the
 // results of all its offered calls, as the protocols require. Otherwise it would wait for itself.
 
 import type { Agents } from '../../../../client/weir.ts'

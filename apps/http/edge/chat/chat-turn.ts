@@ -15,7 +15,7 @@ import { questionFields } from './request-message.ts'
 import { sentTurn } from './sent-turn.ts'
 import { type TurnFold, turnChunks } from './turn-chunks.ts'
 
-/** The stream of a protocol. `failed`: the chunk of an error. `end`: the data behind the last one.
+/** The stream of a protocol. `failed`: the chunk of an error. `end`: the data after the last one.
  * `result`: the name of a result of a call in it. */
 export type ChatStream<Chunk> = {
   fold: TurnFold<Chunk>

@@ -4,7 +4,7 @@
 // A conversation that no request named is found for an hour after its start.
 // The log does not say whose a message is. So a repeat under an id that a client chose brings
 // no context: it may be the message of somebody else.
-// An equal message behind a later one is another message, unless that one waited for
+// An equal message after a later one is another message, unless that one waited for
 // its turn.
 
 import { hash } from 'node:crypto'
@@ -55,7 +55,7 @@ export function createMessageIds(
   const isOld = ({ end }: ConversationTurn): boolean =>
     end !== undefined && end.at < clock.now() - limits.edgeRepeatMs
 
-  /** A message came behind the end of the turn, so its client has the end. */
+  /** A message came after the end of the turn, so its client has the end. */
   const wentOn = ({ end }: ConversationTurn, later: readonly ConversationTurn[]): boolean =>
     end !== undefined && later.some(({ since }) => since >= end.at)
 

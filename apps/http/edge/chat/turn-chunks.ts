@@ -11,7 +11,7 @@ export type TurnFold<Chunk> = {
   add(event: TurnEvent): Chunk[]
   /** The calls that wait for an answer, if nothing else can happen. Empty: the turn continues. */
   paused(): WaitingCall[]
-  /** The beginning of a stream that continues a turn behind answers. */
+  /** The beginning of a stream that continues a turn after answers. */
   start(): Chunk[]
   /** The end of a stream whose turn waits for these calls. */
   pause(calls: WaitingCall[]): Chunk[]

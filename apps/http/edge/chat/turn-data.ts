@@ -1,4 +1,4 @@
-// The facts of a turn that only Weir has, as chat protocols send them beside the model's messages.
+// The facts of a turn that only Weir has, as chat protocols send them next to the model's messages.
 // The end of a turn has the same fields and values in every protocol.
 
 import type { TurnFinished } from '../../../../client/weir.ts'

@@ -2,7 +2,7 @@
 // A number depends on the records of the turn only. A record takes `step` numbers,
 // and a piece of text has the number of its last character. Any process gives the same numbers.
 // A text that a repeated request voids is not streamed again. `output_text.done`
-// has the whole text of the round. Reasoning behind the first text of a round is left out.
+// has the whole text of the round. Reasoning after the first text of a round is left out.
 // A response ends where its turn waits for its client or for persons only. The
 // response to their answers has the rest of the turn, with numbers that go on.
 
@@ -44,7 +44,7 @@ type TextKind = keyof typeof itemOf
 
 /** More than twice the characters of a round's text, and than the events of a record. */
 const step = 2 ** 26
-/** The number of the first event of a text, behind that of its round. */
+/** The number of the first event of a text, after that of its round. */
 const firstOf: Record<TextKind, number> = { reasoning: 1, message: step / 2 }
 
 const preliminary = new Set(['text-delta', 'reasoning-delta', 'text-reset', 'turn-waiting'])

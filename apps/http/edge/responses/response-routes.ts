@@ -109,7 +109,7 @@ async function create(context: EdgeContext, http: HttpContext): Promise<Response
   return answer(context, http, request, { ...again, leave: leaveAgain })
 }
 
-/** Throws 400 for a message behind a turn that waits for a decision of its author. */
+/** Throws 400 for a message after a turn that waits for a decision of its author. */
 async function assertDecided(
   context: EdgeContext,
   principal: Principal,
@@ -129,7 +129,7 @@ async function assertDecided(
   throw new HttpError(400, 'approval.unanswered', text, { fields: { calls } })
 }
 
-/** The rest of a turn, behind answers to its waiting calls. */
+/** The rest of a turn, after answers to its waiting calls. */
 async function resume(
   context: EdgeContext,
   http: HttpContext,
@@ -145,7 +145,7 @@ async function resume(
   const turn = previous === undefined ? turns[0] : turns.find(isNamed)
   if (turn === undefined) throw unknownResponse()
   assertClientTools(context.agents, turn.agent, request.tools)
-  // A repeated request may come behind the next message. It can answer nothing of that one's turn.
+  // A repeated request may come after the next message. It can answer nothing of that one's turn.
   const isLast = turn === turns[0]
   if (!isLast && results.some(({ callId }) => placeOfCall(callId)?.turn !== turn.turn))
     throw notLast()
@@ -355,7 +355,7 @@ function sent(event: Json): ServerSentEvent {
   return { event: String(event.type), data: JSON.stringify(event) }
 }
 
-/** A piece of text that the client has in part begins behind that part. */
+/** A piece of text that the client has in part begins after that part. */
 function behind(events: readonly ResponseEvent[], after: number): ResponseEvent[] {
   return events.flatMap((event) => {
     const left = event.sequence_number - after

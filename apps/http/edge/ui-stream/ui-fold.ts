@@ -147,7 +147,7 @@ export function createUiFold(clientTools: ReadonlySet<string> = new Set()): Turn
 
 /**
  * The part of a call appears when something happens to it. A page counts the calls that it shows,
- * so it would never send an answer beside a call that waits for that answer.
+ * so it would never send an answer next to a call that waits for that answer.
  */
 function shown(parts: CallParts, place: CallPlace): UiChunk[] {
   const call = parts.calls.open(place)

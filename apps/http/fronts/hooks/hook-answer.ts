@@ -21,7 +21,7 @@ export function deny({ form }: HookPayload, text: string): HookAnswer {
   }
 }
 
-/** The model reads `text` beside the results. */
+/** The model reads `text` next to the results. */
 export function addContext({ form, eventName }: HookPayload, text: string): HookAnswer {
   if (form === 'copilot') return { additionalContext: text }
   return { hookSpecificOutput: { hookEventName: eventName, additionalContext: text } }

@@ -1,10 +1,10 @@
 // The front of hooks: holds each call of a host until its verdict, reports results, and passes
-// advice on. Beside the proxy it only holds: the proxy sees the history.
+// advice on. Next to the proxy it only holds: the proxy sees the history.
 // Owns: the calls of open rounds, in memory. Does not own: HTTP (hook-routes.ts), decisions (guard).
 // A call that Weir cannot judge is denied (R6).
 // A verdict counts for the call with the hook's id, tool and arguments, in its session, and is given
 // once: to all hooks that wait for it. Models repeat ids, so a later equal call is another one.
-// Lost memory loses no call and no result: it loses the advice behind one round.
+// Lost memory loses no call and no result: it loses the advice after one round.
 
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
@@ -211,7 +211,7 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
 }
 
 /**
- * A host that shows no batches runs no further hook for a denied call. So the advice behind a round
+ * A host that shows no batches runs no further hook for a denied call. So the advice after a round
  * without a call that runs stands in the denial.
  */
 async function denied(
@@ -401,7 +401,7 @@ function join(seen: Seen, round: HeldRound, call: HookCall): HeldRound {
   return round
 }
 
-/** Reports the results. Behind the last one of a round the answer has Weir's advice. */
+/** Reports the results. After the last one of a round the answer has Weir's advice. */
 async function adviceAfter(
   seen: Seen,
   conversation: GuestConversation,

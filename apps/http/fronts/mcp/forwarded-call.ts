@@ -80,7 +80,7 @@ export function textResult(text: string): CallToolResult {
   return { content: [{ type: 'text', text }], isError: true }
 }
 
-/** The answer with a further text for the model behind its content. */
+/** The answer with a further text for the model after its content. */
 export function withText(answer: CallToolResult, text: string): CallToolResult {
   if (text === '') return answer
   return { ...answer, content: [...(answer.content ?? []), { type: 'text', text }] }

@@ -1,5 +1,5 @@
 // The gateway as an MCP server for one conversation: tools, resources and prompts of the servers
-// behind it, in both eras of the protocol.
+// after it, in both eras of the protocol.
 // Owns: the protocol to the host. Does not own: the judging (held-call.ts).
 // A question to the host's person is bound to its call by a signature of this
 // process. A host cannot make one up.

@@ -1,4 +1,4 @@
-// The gateway of one process: the servers behind it, and one memory for each conversation.
+// The gateway of one process: the servers after it, and one memory for each conversation.
 // Owns: which request belongs to which conversation. Does not own: the transports (serve-mcp.ts).
 
 import type { McpServerFactory } from '@modelcontextprotocol/server'

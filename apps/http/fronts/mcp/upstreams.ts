@@ -1,5 +1,5 @@
 // The MCP servers behind a gateway: their tools under the names that the host sees, and the server
-// and tool behind each name.
+// and tool after each name.
 // A tool whose calls cannot be judged is not offered: its schema or its name cannot be
 // used. The log has the reason.
 // A server that does not answer keeps its last list. Its calls report the fault.

@@ -16,7 +16,7 @@ const keys = [
 ] as const
 
 const roundsWords =
-  'one beside the other, red where something failed or was stopped; a loop is folded into one block, as wide as it lasted'
+  'side by side, red where something failed or was stopped; a loop is folded into one block, as wide as it lasted'
 
 const laneWords = {
   model: 'from a request to its answer',

@@ -12,7 +12,7 @@ import { lengthOf, type Row } from './rows.ts'
 import { marksOfRound } from './tones.ts'
 
 /**
- * Limits of characters in a row, for a text alone or beside another. Longer texts would be laid out
+ * Limits of characters in a row, for a text alone or next to another. Longer texts would be laid out
  * but never seen.
  */
 const charactersMax = 160

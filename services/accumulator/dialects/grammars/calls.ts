@@ -1,6 +1,6 @@
 // Calls in sequence until the text ends, inside sections or without them. Each call has a head with
 // its name, arguments in one of the grammars, and an end.
-// Text beside the calls means that the whole is not calls. An unreadable call, or a
+// Text next to the calls means that the whole is not calls. An unreadable call, or a
 // section without an end, is a broken frame. Nothing of either runs.
 
 import type { Grammar, Reading, WrittenArguments, WrittenCall } from '../dialect.ts'

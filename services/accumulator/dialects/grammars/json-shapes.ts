@@ -1,10 +1,10 @@
 // The JSON shapes of a call (I2), in their priority: name with arguments, the same inside function,
-// and last the flat form, which has the tool's name beside its arguments.
+// and last the flat form: the tool's name among its arguments.
 //
 // An empty or blank name is no call. With a name and a tool the name wins.
 // Reserved names never become arguments, and a tool with such an argument does not
 // run without it.
-// An unknown member beside name and arguments makes a call unreadable: it is data,
+// An unknown member next to name and arguments makes a call unreadable: it is data,
 // or a mistake.
 // A tool's declaration also names a tool, with the schema of its parameters. It is
 // no call.
@@ -33,7 +33,7 @@ type NamedShape = {
   isAmbiguous?: true
 }
 
-/** Shapes that only one family's frame has, beside those of plain JSON. Outside it they are data. */
+/** Shapes that only one family's frame has, next to those of plain JSON. Outside it they are data. */
 export type OwnShape = 'tool name' | 'name as key'
 
 const toolNameShape = { names: ['tool_name'], args: 'parameters', besides: ['tool_call_id'] }

@@ -8,7 +8,7 @@ import { type OwnShape, readingOf } from './json-shapes.ts'
 
 /**
  * `isOptional`: the closing mark may be missing, as JSON has an end. `first`: how the JSON begins,
- * required if texts or other frames begin with `open` too. `shape`: a shape of calls beside those of
+ * required if texts or other frames begin with `open` too. `shape`: a shape of calls next to those of
  * plain JSON.
  */
 type Options = { isOptional?: true; first?: RegExp; shape?: OwnShape }

@@ -55,7 +55,7 @@ function value(cursor: Cursor, { end, never, hasData, hasLines }: FieldTags): st
 }
 
 /**
- * A value that stands on separate lines, without the line ends beside its tags. One line end alone
+ * A value that stands on separate lines, without the line ends next to its tags. One line end alone
  * is not the template's and belongs to the value.
  */
 function withoutItsLines(text: string): string {
@@ -71,7 +71,7 @@ function withoutItsLines(text: string): string {
  * named `item` are lists. The schema decides which, and the type of each text.
  */
 export function elements(mark: string, open: RegExp, close: RegExp): ReadArguments {
-  /** The elements in sequence. Undefined: one of them has no end, or text beside its tags. */
+  /** The elements in sequence. Undefined: one of them has no end, or text next to its tags. */
   function sequence(cursor: Cursor, depth: number): WrittenField[] | undefined {
     const read: WrittenField[] = []
     for (skipBlanks(cursor); ; skipBlanks(cursor)) {

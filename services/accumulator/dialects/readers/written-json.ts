@@ -47,7 +47,7 @@ export function readJson(cursor: Cursor, repairs: Set<Repair>): string | undefin
   if (!value(cursor, edits, 0)) return undefined
   const hasRepair = (...some: Repair[]) =>
     edits.some(({ repairs }) => some.some((repair) => repairs.includes(repair)))
-  // Signs of Python beside a string that Python reads differently.
+  // Signs of Python next to a string that Python reads differently.
   if (edits.some((edit) => edit.isJsonOnly) && hasRepair('python-word', 'single-quotes')) {
     cursor.at = from
     return undefined

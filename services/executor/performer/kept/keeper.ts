@@ -53,7 +53,7 @@ export type KeeperOptions = {
   log: Pick<Logger, 'warn' | 'error'>
 }
 
-/** Beside this file, with its extension: .ts in a checkout, .js in the package. */
+/** Next to this file, with its extension: .ts in a checkout, .js in the package. */
 const keeperChild = fileURLToPath(
   new URL(`keeper-child${extname(import.meta.filename)}`, import.meta.url),
 )

@@ -37,7 +37,7 @@ export type Left =
   | { state: 'running'; stop: () => void }
   | { state: 'ended'; result: KeptResult; remove: () => void }
 
-/** Beside the log, with a name that it knows (isNameBesideLog). */
+/** Next to the log, with a name that it knows (isNameBesideLog). */
 const folderName = 'weir.tools'
 
 export type KeptToolsOptions = Omit<KeeperOptions, 'root'> & { dataFolder: string; clock: Clock }

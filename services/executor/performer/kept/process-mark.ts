@@ -35,5 +35,5 @@ function statOf(pid: number): { state: string; startedAt: string } | undefined {
   }
 }
 
-/** Field 22 of proc_pid_stat(5), counted behind the name, which is field 2. */
+/** Field 22 of proc_pid_stat(5), counted after the name, which is field 2. */
 const startField = 19

@@ -267,7 +267,7 @@ function checkLink(base: string, args: readonly string[], whole: Place['whole'])
   whole.hasLinkUp ||= isUp
 }
 
-/** Each operand with its kind. The last kind behind a repeated one is that of the last operand. */
+/** Each operand with its kind. The last kind after a repeated one is that of the last operand. */
 function placed(
   name: string,
   { operands: kinds }: Usage,

@@ -1,4 +1,4 @@
-// The embedded bus in a process beside the one that writes the file. It reads the file itself, and
+// The embedded bus in a process next to the one that writes the file. It reads the file itself, and
 // the owner writes for it, over the owner's socket. When append resolves, its records are in the
 // file and can be read here.
 // It keeps no commits and no members: two subscriptions of one group both read everything.

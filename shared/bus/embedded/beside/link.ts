@@ -1,4 +1,4 @@
-// A link to the owner of a file, seen from a process beside it (owner-links.ts).
+// A link to the owner of a file, seen from a process next to it (owner-links.ts).
 // The end of the owner ends the link at once, and each open request with
 // `bus.unreachable`. The owner may have written its records before.
 // A hanging owner keeps no request waiting for longer than `limits.linkAnswerMs`.

@@ -1,5 +1,5 @@
-// The requests that a process beside the writer may send to it: the few writes that an operator, a
-// client, a front or a guard does by itself on Kafka. Another request is a member of `OutsideRequest`, its
+// The requests that another process may send to the writer: the few writes that an operator, a client, a
+// front or a guard does by itself on Kafka. Another request is a member of `OutsideRequest`, its
 // parser, and its case in `answerOf`.
 // An outsider may write no more than on Kafka: the records of an edge, a front,
 // an operator or a guard. Ids of reducers are refused: they would hide records of a stage (R3).

@@ -1,4 +1,4 @@
-// The links of a file's owner: connections of processes beside it that last as long as both
+// The links of a file's owner: connections of processes next to it that last as long as both
 // processes. Each side sees at once that the other has died. Lines of JSON: a request with a number,
 // and the answer with that number.
 // Only the holder of the lock listens, and it stops before it releases the lock.
@@ -93,6 +93,6 @@ function requestIn(received: unknown): { number: number; request: unknown } {
 }
 
 function tooMany(file: string): WeirError {
-  const why = `${limits.ownerLinksMax} processes already use ${file} beside its owner`
+  const why = `${limits.ownerLinksMax} processes already use ${file} next to its owner`
   return new WeirError('bus.full', `${why}: close one of them, then try again`)
 }

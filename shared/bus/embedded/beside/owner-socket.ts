@@ -1,4 +1,4 @@
-// The way to the process that writes a file, for processes beside it: a Unix domain socket of the
+// The way to the process that writes a file, for processes next to it: a Unix domain socket of the
 // lock's owner. It carries JSON and knows no request, unlike outside-requests.ts.
 // Only the holder of the lock listens, and it stops before it releases the lock. A
 // silent socket is left from a killed owner. The next owner replaces it.

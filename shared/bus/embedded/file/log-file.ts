@@ -6,7 +6,7 @@ export function logFileIn(dataFolder: string): string {
   return join(dataFolder, 'weir.db')
 }
 
-/** Whether Weir makes files of this name beside a log. */
+/** Whether Weir makes files of this name next to a log. */
 export function isNameBesideLog(name: string): boolean {
   return name.startsWith('weir.') || name.startsWith('tables-')
 }

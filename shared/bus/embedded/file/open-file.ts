@@ -77,7 +77,7 @@ export function openForReading(file: string): DatabaseSync {
     try {
       return verified(new DatabaseSync(file, { readOnly: true, timeout: busyWaitMs }), file)
     } catch (error) {
-      // A reader also needs the index of the write-ahead log beside the file. If that log is empty,
+      // A reader also needs the index of the write-ahead log next to the file. If that log is empty,
       // the file alone has everything.
       if (!isFolderClosed(error) || hasContent(`${file}-wal`)) throw error
       const immutable = pathToFileURL(resolve(file))

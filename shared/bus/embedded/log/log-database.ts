@@ -80,7 +80,7 @@ export function openDatabase(options: DatabaseOptions): LogDatabase {
         // Afterwards the file alone is the whole log. You can copy or mail it.
         if (!readOnly) db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
       } catch {
-        // The disk is full, or another process reads. The write-ahead log then stays beside the
+        // The disk is full, or another process reads. The write-ahead log then stays next to the
         // file, and no record is lost.
       }
       db.close()

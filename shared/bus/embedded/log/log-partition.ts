@@ -7,7 +7,7 @@ import type { Tail } from './tail.ts'
 
 export type PartitionName = { topic: string; partition: number }
 
-/** `end`: the offset behind the last written record. `staged`: the records that follow there. */
+/** `end`: the offset after the last written record. `staged`: the records that follow there. */
 export type Partition = PartitionName & {
   kind: TopicKind
   begin: Offset

@@ -25,7 +25,7 @@ export type LogTopics = {
   partition(name: PartitionName): Partition
   /** As `partition`. Throws if the topic is a log. */
   tablePartition(name: PartitionName): Partition
-  /** The partition, with the ends that the file has now: beside a writer another process moves them. */
+  /** The partition, with the ends that the file has now: next to a writer another process moves them. */
   freshPartition(name: PartitionName): Partition
   timeNewest(): Milliseconds
   setTimeNewest(time: Milliseconds): void

@@ -9,7 +9,7 @@ import { type Partition, type PartitionName, statementsOf } from './log-partitio
 import type { LogTopics } from './log-topics.ts'
 
 export type LogWrites = {
-  /** Gives records their places behind all earlier ones. Writes nothing yet. */
+  /** Gives records their places after all earlier ones. Writes nothing yet. */
   stage(records: RecordToAppend[]): StoredRecord[]
   /** Writes records in the order of their staging. Returns the partitions that have grown. */
   write(what: { records: StoredRecord[]; commits: GroupCommit[] }): PartitionName[]

@@ -52,7 +52,7 @@ export type Log = LogReads &
     /** Indexes a block of an older file by key. False: all is indexed (key-blocks.ts). */
     extendIndex(): boolean
     /**
-     * True if another connection has written since the last call. For a reader beside a writing
+     * True if another connection has written since the last call. For a reader next to a writing
      * process.
      */
     changed(): boolean

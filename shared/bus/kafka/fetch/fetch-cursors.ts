@@ -28,7 +28,7 @@ export type Cursor = {
   onRecords(records: StoredRecord[], end: Offset): void
   /** `next` moved over offsets that have no records. */
   onSkipped?(): void
-  /** A response had nothing behind `next`. Called after onRecords, and with each such response. */
+  /** A response had nothing after `next`. Called after onRecords, and with each such response. */
   onEnd?(): void
   /** Nothing more comes: the cursor is removed. */
   onFailed(error: WeirError): void

@@ -78,7 +78,7 @@ export function createResponseHandler({ cluster, cursors, log, onFailure, onOthe
     cursors.fail(state, new WeirError('bus.record-unreadable', why))
   }
 
-  /** The log's ends show whether the offset is before it, behind it, or in it after all. */
+  /** The log's ends show whether the offset is before it, after it, or in it after all. */
   async function onOutOfRange(state: CursorState): Promise<void> {
     const { cursor } = state
     const { topic, partition, next } = cursor

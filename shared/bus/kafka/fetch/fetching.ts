@@ -2,7 +2,7 @@
 // records. Subscriptions, followers and tables read through this. No consumer group is needed.
 // A cursor is in one request at a time. So it gets its records in order, once, from its
 // own offset on.
-// No cursor waits behind a waiting request: a new one, or one with room again, goes
+// No cursor waits after a waiting request: a new one, or one with room again, goes
 // into another request at once, up to `requestsMax` for a broker.
 // A failed request is retried after a growing wait. A cursor without a leader waits for
 // one, and fails after leaderWaitMs if its topic is gone.
@@ -58,7 +58,7 @@ export type FetchingOptions = {
 }
 
 /**
- * Behind a response with many records, and nothing behind them, its cursors wait so long: under load
+ * After a response with many records, and nothing after them, its cursors wait so long: under load
  * fewer and larger responses cost less. Few records never wait.
  */
 const gatherMs = 8

@@ -49,7 +49,7 @@ export function createPartitionRestore(options: PartitionRestoreOptions): Partit
   ) {
     for (;;) {
       try {
-        // The commits first: a former owner may still commit, and its position must not be behind
+        // The commits first: a former owner may still commit, and its position must not be before
         // the ends.
         const committed = await Promise.race([options.committed(partitions), untilStopped])
         const ends = await Promise.race([cluster.ends(topic, partitions), untilStopped])

@@ -38,7 +38,7 @@ export function trustedCertificates(store: Store): { ca: string } | Faulty {
 }
 
 /**
- * The identity of this client (mTLS): its certificate, the chain behind it, and its private key.
+ * The identity of this client (mTLS): its certificate, the chain after it, and its private key.
  */
 export function clientIdentity(store: Store, passphrase: string | undefined): Identity | Faulty {
   const content = pemOf(store)

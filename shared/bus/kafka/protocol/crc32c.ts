@@ -3,7 +3,7 @@
 
 const polynomial = 0x82f63b78 // reflected
 
-/** Table `k` has the checksum of each byte with `k` zero bytes behind it. */
+/** Table `k` has the checksum of each byte with `k` zero bytes after it. */
 const tables = new Uint32Array(8 * 256)
 for (let byte = 0; byte < 256; byte += 1) {
   let crc = byte

@@ -2,7 +2,7 @@
 // decoded in one pass. This is most of a stage's time on Kafka: for a record of 290 bytes kafkajs
 // needs 16 microseconds, this file 4.
 // Offsets may have gaps (compaction, transactions). A reader continues at `next`,
-// not behind the last record.
+// not after the last record.
 // With LogAppendTime the time of all records is the batch's, set by the broker.
 // Records of aborted transactions, and the markers that end transactions, are
 // skipped.
@@ -114,7 +114,7 @@ function writeRecord(
 
 export type AbortedTransaction = { producerId: number; firstOffset: Offset }
 
-/** `next`: the offset behind all that was decoded, including skipped records. */
+/** `next`: the offset after all that was decoded, including skipped records. */
 export type Decoded = { records: StoredRecord[]; next: Offset }
 
 /**

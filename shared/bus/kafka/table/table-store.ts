@@ -1,7 +1,7 @@
 // Stores the tables that a process reads: the newest record of each key, for each (topic,
 // partition), in a SQLite file of the process. It is a copy: lost or damaged data is read from the
 // topic again.
-// Records and the offset behind them are written in one transaction, so a restart
+// Records and the offset after them are written in one transaction, so a restart
 // continues exactly there.
 // A process locks the first free file of its folder until it ends, and finds it
 // again after a restart. If all are locked, it stays in memory.

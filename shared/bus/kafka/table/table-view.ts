@@ -19,7 +19,7 @@ export type TableView = {
   /** Resolves at the next change, when the bus closes, or after `ms`. */
   changed(ms?: Milliseconds): Promise<void>
   hasWaiters(): boolean
-  /** Did the broker report since `time` that nothing is behind the stored copy? */
+  /** Did the broker report since `time` that nothing is after the stored copy? */
   isCurrent(time: Milliseconds): boolean
   wake(): void
   close(): void

@@ -1,5 +1,5 @@
 // The records that wait for one partition, in order, and the one batch in flight.
-// A batch is resent unchanged until it is acknowledged or fails. Nothing behind it is
+// A batch is resent unchanged until it is acknowledged or fails. Nothing after it is
 // sent before (R3).
 // A batch has all waiting records up to a limit. A larger record is sent alone.
 // If a record fails, the later records of its caller are not sent: a reader's mark
@@ -38,7 +38,7 @@ export type SendQueue = {
   acknowledged(batch: Batch, baseOffset: number, time: Milliseconds): void
   /** The batch is too large for the broker: from now on each of its records is sent alone. */
   split(): void
-  /** Fails the batch in flight, and with `rest` all records behind it. */
+  /** Fails the batch in flight, and with `rest` all records after it. */
   fail(error: WeirError, rest: boolean): void
 }
 

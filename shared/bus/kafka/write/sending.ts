@@ -170,7 +170,7 @@ export function createSending(options: SendingOptions): Sending {
 }
 
 /**
- * Behind a request with the records of many callers the next one starts no earlier than `gatherMs`
+ * After a request with the records of many callers the next one starts no earlier than `gatherMs`
  * later: under load fewer and larger requests cost less. Few callers never wait.
  */
 const gatherMs = 4
@@ -276,7 +276,7 @@ function storedRecords(batch: Batch, baseOffset: Offset, time: Milliseconds): St
   }))
 }
 
-/** A batch fails alone if no retry can help. If its time is over, all behind it fail as well. */
+/** A batch fails alone if no retry can help. If its time is over, all after it fail as well. */
 function nextStep(
   batch: Batch,
   error: unknown,

@@ -7,7 +7,7 @@ import type { Cluster } from '../cluster/cluster.ts'
 export type WriteAdmission = {
   /**
    * Calls `enqueue` once topics and partitions are checked. If that needs a broker, later calls
-   * wait behind it.
+   * wait after it.
    */
   admit<Result>(records: RecordToAppend[], enqueue: () => Promise<Result>): Promise<Result>
   /** Resolves when all calls so far are checked. */

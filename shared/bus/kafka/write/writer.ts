@@ -23,7 +23,7 @@ export type Writer = {
   append(records: RecordToAppend[]): Promise<Appended[]>
   /** As append, but never rejected because other records wait. */
   writeStep(records: RecordToAppend[]): Promise<void>
-  /** The offset behind the newest record that this process wrote to the partition. */
+  /** The offset after the newest record that this process wrote to the partition. */
   writtenTo(topic: string, partition: number): WrittenEnd | undefined
   /**
    * Limits the wait of each write to `ms` from now, until you call the returned function. A later

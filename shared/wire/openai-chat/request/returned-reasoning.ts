@@ -4,7 +4,7 @@
 // Hosts of thinking models (DeepSeek, Moonshot) refuse a message with calls that has no
 // `reasoning_content`, and with it every later request.
 //
-// An empty `reasoning_content` stands for a missing one beside calls, as soon
+// An empty `reasoning_content` stands for a missing one next to calls, as soon
 // as an earlier message of this model had the field.
 // A refusal changes the form once: every message is filled, or the refused
 // data stays away. An empty `reasoning_content` stands for damaged data too.

@@ -1,4 +1,4 @@
-// Bundles of real runs: the stages on the embedded bus, a scripted model behind real HTTP, real
+// Bundles of real runs: the stages on the embedded bus, a scripted model over real HTTP, real
 // processes as tools.
 
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

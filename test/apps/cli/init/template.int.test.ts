@@ -73,7 +73,7 @@ describe('the files of weir init', () => {
     ])
   })
 
-  it('contain a tool behind a URL that works once its # are removed', () => {
+  it('contain a tool over a URL that works once its # are removed', () => {
     const lines = file('agent.yaml').split('\n')
     const first = lines.findIndex((line) => line.includes('# - name: search_tickets'))
     const text = lines.map((line, i) => (i < first ? line : line.replace('# ', ''))).join('\n')

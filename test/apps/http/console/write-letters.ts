@@ -36,7 +36,7 @@ export async function writeLetterOfBytes(folder: string): Promise<void> {
   await bus.close()
 }
 
-/** Beside a running Weir: a message for the agent `helper`, in a wrong partition. */
+/** Next to a running Weir: a message for the agent `helper`, in a wrong partition. */
 export async function writeMisplacedMessage(
   folder: string,
   { conversation, text }: { conversation: string; text: string },

@@ -69,7 +69,7 @@ describe('the Responses API', () => {
     expect((await rest.finalResponse()).output_text).toBe('Blue it is.')
   })
 
-  it('has the offers of a round together, behind the calls that Weir ran', async () => {
+  it('has the offers of a round together, after the calls that Weir ran', async () => {
     const calls = [call('pick', { from: 'a' }), call('clock'), call('pick', { from: 'b' })]
     await using edge = await edgeServer([says(...calls), says('Both.')], { tools })
     const { responses } = clientOf(edge.url)
@@ -175,7 +175,7 @@ describe('the Responses API', () => {
 describe('Chat Completions', () => {
   const question = { role: 'user' as const, content: 'a colour?' }
 
-  it('has tool_calls for the tools of the client, and goes on behind their results', async () => {
+  it('has tool_calls for the tools of the client, and goes on after their results', async () => {
     const calls = says('I ask.', call('clock'), call('pick', { from: 'red, blue' }))
     await using edge = await edgeServer([calls, says('Blue it is.'), says('Bye.')], { tools })
     const { completions } = clientOf(edge.url).chat

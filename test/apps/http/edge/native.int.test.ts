@@ -27,7 +27,7 @@ describe('the native feed', () => {
     expect(events.every(({ id, data }) => id === JSON.parse(data).position)).toBe(true)
   })
 
-  it('takes an equal message for a new one behind a later one, and for the same before it', async () => {
+  it('takes an equal message for a new one after a later one, and for the same before it', async () => {
     await using edge = await edgeServer([says('One.'), says('Two.'), says('Three.')])
     const base = `${edge.url}/v1/conversations/c`
     const ids: string[] = []
@@ -92,7 +92,7 @@ describe('the native feed', () => {
     expect(some).toEqual([400, expect.stringContaining('at most 16 together')])
   })
 
-  it('continues behind the event that Last-Event-ID names', async () => {
+  it('continues after the event that Last-Event-ID names', async () => {
     await using edge = await edgeServer([says('Hello.')])
     await post(`${edge.url}/v1/conversations/c1/messages`, { text: 'hi' })
     const all = await untilFinished(await openedFeed(edge.url, 'c1'))

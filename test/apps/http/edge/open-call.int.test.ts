@@ -1,4 +1,4 @@
-// Requests behind a call that waits for its client, and repeated ones, with the official SDK.
+// Requests after a call that waits for its client, and repeated ones, with the official SDK.
 
 import { describe, expect, it } from '@jest/globals'
 import OpenAI from 'openai'
@@ -25,7 +25,7 @@ const callIn = ({ output }: OpenAI.Responses.Response) =>
   output.find((item) => item.type === 'function_call')?.call_id
 const user = (content: string) => ({ role: 'user' as const, content })
 
-describe('a message behind an open call of its client', () => {
+describe('a message after an open call of its client', () => {
   it('is refused at once in the Responses API, with the calls and the way on', async () => {
     await using edge = await edgeServer(script, { tools })
     const { responses } = clientOf(edge)
@@ -106,7 +106,7 @@ describe('a message behind an open call of its client', () => {
 })
 
 describe('a repeated request with previous_response_id', () => {
-  it('has the answer of the first, also behind the next message', async () => {
+  it('has the answer of the first, also after the next message', async () => {
     await using edge = await edgeServer(script, { tools })
     const { responses } = clientOf(edge)
     const first = await responses.create({ model, input: 'a colour?' })

@@ -100,7 +100,7 @@ describe.each(causes)('a turn that $cause ended', ({ set, end, text }) => {
     expect(requests).toBe(1)
   })
 
-  it('is an error with its code in a stream of Chat Completions, behind the fallback', async () => {
+  it('is an error with its code in a stream of Chat Completions, after the fallback', async () => {
     const messages = [{ role: 'user' as const, content: 'go' }]
     const stream = await client.chat.completions.create({
       model: 'weir/helper',

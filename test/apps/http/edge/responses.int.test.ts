@@ -47,7 +47,7 @@ describe('the Responses API', () => {
     expect([found.status, found.usage]).toEqual(['completed', created.usage])
   })
 
-  it('continues behind any event with the same numbers as before', async () => {
+  it('continues after any event with the same numbers as before', async () => {
     await using edge = await edgeServer(script, { tools: [clock] })
     const client = clientOf(edge.url)
     const live = await read(await client.responses.create({ model, input: 'a', stream: true }))
@@ -207,7 +207,7 @@ describe('the Responses API', () => {
     expect((await answer(false)).output).toEqual(rejected.output)
   })
 
-  it('refuses a message behind a call that waits for a decision of its author, unless it is repeated', async () => {
+  it('refuses a message after a call that waits for a decision of its author, unless it is repeated', async () => {
     await using edge = await edgeServer([says(call('clock', { zone: 'UTC' })), says('Bye.')], {
       tools: [clock],
       approvals,

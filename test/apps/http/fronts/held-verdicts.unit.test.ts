@@ -113,7 +113,7 @@ describe('the strictest verdict on calls with one id', () => {
       verdicts.map((_, at) => at),
     )
 
-  it('is a denial, also beside an undecided call', async () => {
+  it('is a denial, also next to an undecided call', async () => {
     expect(await of(call('c1', 'allow'), undefined, call('c1', 'deny'))).toMatchObject({
       verdict: 'deny',
     })

@@ -80,7 +80,7 @@ withCurl('the command of a hook', () => {
     expect(await run(url)).toEqual({ code: 0, out: '', errors: '' })
   })
 
-  it.each([400, 500, 503])('refuses the call behind status %d', async (status) => {
+  it.each([400, 500, 503])('refuses the call after status %d', async (status) => {
     const [url] = await serve(status, 'oops')
     const { code, out, errors } = await run(url)
     expect([code, out]).toEqual([2, ''])

@@ -43,7 +43,7 @@ describe('hooks in the settings of a host', () => {
     })
   }
 
-  it('stand behind the hooks of others, which stay', () => {
+  it('stand with the hooks of others, which stay', () => {
     const { hooks } = JSON.parse(install(texts['foreign hooks']))
     expect(hooks.PreToolUse).toEqual([
       ...foreign.PreToolUse,

@@ -57,7 +57,7 @@ it('a call that still waits is sent, however many earlier calls were decided', (
   ])
 })
 
-it('a question of a tool is an event beside the approval of its call, without its text', () => {
+it('a question of a tool is an event next to the approval of its call, without its text', () => {
   const about = { agent: 'a', time: now }
   const [call] = pending(1).calls
   const asked = { ...call, id: 'q', rule: 'the server s asks: PIN?', question: '{}' }

@@ -37,7 +37,7 @@ const failing = {
 }
 
 describe('a recorded session', () => {
-  it('with a call that fails again and again has a loop with the rounds and tokens behind its end', () => {
+  it('with a call that fails again and again has a loop with the rounds and tokens after its end', () => {
     const { loops, rounds, calls, tokens } = judged(
       [failing],
       times(12, () => failing),

@@ -115,7 +115,7 @@ describe('a scan', () => {
     expect(worst[0]).toMatchObject({ file: long, conversation: 'long', ended: true })
   })
 
-  it('finds the sessions of Copilot CLI and Gemini CLI, and reads no other file beside them', async () => {
+  it('finds the sessions of Copilot CLI and Gemini CLI, and reads no other file next to them', async () => {
     const event = (type: string, data: object) => ({ type, data })
     const events = [
       event('session.start', { sessionId: 's' }),
@@ -193,7 +193,7 @@ describe('a scan', () => {
     expect(storms).toMatchObject([{ subAgents: 12 }])
   })
 
-  it('names the money behind the end of a loop, and the command that guards each agent', async () => {
+  it('names the money after the end of a loop, and the command that guards each agent', async () => {
     const priced = claudeSession('long', 20).map((line) => {
       const { message } = line as { message: object }
       return { ...line, message: { ...message, model: 'claude-sonnet-4-5' } }

@@ -56,7 +56,7 @@ it('a reservation without a settle counts as used from its deadline on', async (
   expect(await read()).toMatchObject([{ used: 9, held: 0 }])
 })
 
-it('a request counts once, also if a read fails behind it', async () => {
+it('a request counts once, also if a read fails after it', async () => {
   const records = ['a1', 'a2', 'a3'].flatMap(requestOf).map((message, offset) => ({
     topic: 'weir.budgets',
     partition: 0,

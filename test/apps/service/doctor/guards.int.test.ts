@@ -37,8 +37,8 @@ function open(guards: Guard[]): Promise<Weir> {
 
 const check = () => guardsCheck(readSettings({ dataFolder: join(folder, 'data') }, {}))
 
-describe('the check of guards beside a running process', () => {
-  it('names the process that runs each guard, in the owner or beside it', async () => {
+describe('the check of guards next to a running process', () => {
+  it('names the process that runs each guard, in the owner or next to it', async () => {
     await using _owner = await open([guard])
     expect(await check()).toMatchObject({
       state: 'ok',

@@ -1,4 +1,4 @@
-// The doctor's lines about the MCP servers of an agent, with real servers behind a pipe.
+// The doctor's lines about the MCP servers of an agent, with real servers over a pipe.
 
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from '@jest/globals'
@@ -42,7 +42,7 @@ describe('the MCP servers of an agent', () => {
     await until(() => !programs().includes(marker))
   })
 
-  it('are wrong with their fault, beside a server that is well', async () => {
+  it('are wrong with their fault, next to a server that is well', async () => {
     const missing = server('gone', 'missing.mjs')
     const well = server('test', program, { allow: ['weather', 'Twin', 'twin'] })
     const [first, second] = await mcpChecks(agentsOf(missing, well))

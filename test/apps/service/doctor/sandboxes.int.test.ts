@@ -82,7 +82,7 @@ describe('a machine that can make none', () => {
 })
 
 describe('a tool without the setting', () => {
-  it('is named with the two remedies, and tools behind a URL are not', () => {
+  it('is named with the two remedies, and tools over a URL are not', () => {
     const [, ...lines] = sandboxChecks(agentsOf(command(), http, command('off')), {
       backend: bubblewrap,
     })
@@ -109,7 +109,7 @@ inSandboxes('a tool with a sandbox', () => {
     })
   })
 
-  it('has a warning if it works beside the agent file, unless it lists that folder for reading', () => {
+  it('has a warning if it works next to the agent file, unless it lists that folder for reading', () => {
     protectAgentFile(join(folder, 'agent.yaml'))
     const [, writes, reads] = sandboxChecks(
       agentsOf(command('default'), command({ read: [folder] })),

@@ -78,7 +78,7 @@ function stored(offset: number, value: Uint8Array | null): StoredRecord {
   return { topic: 'inbox', partition: 0, key: 'c', value, offset, time: now - 500 }
 }
 
-/** The records that a reducer wrote for one input, beside their acknowledged bytes. */
+/** The records that a reducer wrote for one input, next to their acknowledged bytes. */
 function written(...messages: Message[]) {
   const records: RecordToAppend[] = messages.map((message) => ({
     topic: 't',

@@ -158,7 +158,7 @@ describe('weir reset', () => {
     await next.subscription.close()
   }, 60_000)
 
-  it('refuses to repair a commit behind the end, and deletes topics and groups together', async () => {
+  it('refuses to repair a commit after the end, and deletes topics and groups together', async () => {
     await open()
     await commitAtEndOf(1, 50)
     const shown = await run({ yes: true, stage: 'loop-detector' })

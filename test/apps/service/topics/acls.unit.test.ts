@@ -155,7 +155,7 @@ serve: conversation-events model-deltas approvals history conversation-keys poli
     })
   })
 
-  it('prints the guards of the command line in the table, and the lines behind it', async () => {
+  it('prints the guards of the command line in the table, and the lines after it', async () => {
     const text = await shown({ guard: ['shell'] })
     expect(text).toContain('guard.shell (User:weir-guard.shell)')
     expect(text).toMatch(/topic {2}weir\.guard-verdicts\.shell +Read, Write, Describe/)

@@ -136,7 +136,7 @@ describe.each(formatNames.map((format) => [format] as const))('a history as %s',
     expect(declarations).toEqual([{ ...tools[0], timeoutMs: limits.toolTimeoutMsMax, hints }])
   })
 
-  it("declares the pollers of the host's profile, beside those of the guest's file", () => {
+  it("declares the pollers of the host's profile, next to those of the guest's file", () => {
     const { rounds } = historyOf(requestOf(format, turns))
     const round = rounds[0]
     if (round === undefined) throw new Error('no round')

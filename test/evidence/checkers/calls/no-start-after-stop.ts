@@ -18,7 +18,7 @@ import { matches } from './waits.ts'
 
 const idleBoundMs = 1_000
 
-/** `ageMs`: the time of the start behind the record of the stop. */
+/** `ageMs`: the time of the start after the record of the stop. */
 type StoppedStart = { what: string; process: string; at: number; ageMs: number; stop: Logged }
 
 export const noStartAfterStop: Checker<'disturbances'> = {

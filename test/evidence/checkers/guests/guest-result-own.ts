@@ -64,7 +64,7 @@ function resultsWritten(evidence: Evidence): ReadonlySet<string> {
 }
 
 /**
- * A turn that comes back is read from the visible history, where a round behind hidden ones with the
+ * A turn that comes back is read from the visible history, where a round after hidden ones with the
  * same words has a lower number than when it ran.
  */
 function visibleRounds(evidence: Evidence): ReadonlySet<string> {

@@ -1,4 +1,4 @@
-// A response keeps the words for the user beside recovered calls, and no thinking.
+// A response keeps the words for the user next to recovered calls, and no thinking.
 
 import { describe, expect, it } from '@jest/globals'
 import { accumulator } from '../../../../services/accumulator/reducer.ts'

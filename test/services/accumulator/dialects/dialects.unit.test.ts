@@ -175,7 +175,7 @@ describe('texts without a type', () => {
     ),
   )
 
-  it('keep every character of a string except a line end beside both of its tags', () => {
+  it('keep every character of a string except a line end next to both of its tags', () => {
     const text =
       '<function=file_write>\n<parameter=path>\n a\t</parameter>\n<parameter=content>\n\n<b>"x" \\n</b>\n\n</parameter>\n</function>'
     expect(calls(text)).toEqual([['file_write', { path: '\n a\t', content: '\n<b>"x" \\n</b>\n' }]])

@@ -1,4 +1,4 @@
-// Approval as a program uses it: real stages on a real file, a scripted model behind real HTTP, and
+// Approval as a program uses it: real stages on a real file, a scripted model over real HTTP, and
 // real processes as tools. The tools record their own starts.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises'

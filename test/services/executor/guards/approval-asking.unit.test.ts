@@ -250,7 +250,7 @@ describe('a guard that requests approval', () => {
   })
 
   // The answer on the calls that the person saw was unusable, so the approved call never ran.
-  it('lets an allowed call run beside one that another guard denied before', () => {
+  it('lets an allowed call run next to one that another guard denied before', () => {
     const both = cleared([onRequest, guard('flow')], { calls: [callOf(0), callOf(1)] })
     const sent = both.when(verdict('flow', ['ask', 0], ['deny', 1]))
     expect(sent.to('person')).toMatchObject([{ calls: [{ ordinal: 0 }] }])

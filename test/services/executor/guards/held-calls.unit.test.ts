@@ -154,7 +154,7 @@ describe('the other calls of the response', () => {
     expect(ordinals(cleared().when(at(1_000 + deadlineMs, tick)), 'claim')).toEqual([1])
   })
 
-  it('run beside it if its rule allows that', () => {
+  it('run next to it if its rule allows that', () => {
     expect(ordinals(cleared({ others: 'run' }), 'claim')).toEqual([1])
     expect(ordinals(cleared({ others: 'wait' }), 'claim')).toEqual([])
     expect(ordinals(cleared({ tools: 'broken', others: 'run' }), 'claim')).toEqual([1])
@@ -182,7 +182,7 @@ describe('the other calls of the response', () => {
 })
 
 describe('a round of an older version', () => {
-  it('is decided as before: its question has no program, and nothing waits behind it', () => {
+  it('is decided as before: its question has no program, and nothing waits after it', () => {
     const old = { ...policyWith(), bindsPrograms: false }
     const state = given(executor, at(1_000, roundCleared({ calls, policy: old })))
     expect(state.to('person')).toMatchObject([{ calls: [{ program: null }, { program: null }] }])

@@ -89,7 +89,7 @@ describe('a question of a running tool', () => {
     ])
   })
 
-  it('lets the relay wait for its answer, beside the running call', () => {
+  it('lets the relay wait for its answer, next to the running call', () => {
     expect(asked.wants).toMatchObject([
       { kind: 'await-verdict', guard: 'approval', since: 2_000, calls: [], input: 1 },
       { kind: 'run', owner: 'o', answer: undefined },
@@ -129,7 +129,7 @@ describe('a question of a running tool', () => {
     expect(next.when(answered({ input: 2 })).wants).toMatchObject([{ answer: { number: 2 } }])
   })
 
-  it('has its own number in the round, also beside that of another call', () => {
+  it('has its own number in the round, also next to that of another call', () => {
     const both = given(
       executor,
       roundCleared({ calls: [callOf(0), callOf(1)] }),

@@ -1,4 +1,4 @@
-// A policy that requires approval, in a program: real stages on a real file, a scripted model behind
+// A policy that requires approval, in a program: real stages on a real file, a scripted model after
 // real HTTP, and real processes as tools.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises'

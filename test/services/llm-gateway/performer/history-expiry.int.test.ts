@@ -165,7 +165,7 @@ describe('the history of a conversation', () => {
     expect(await left()).toEqual([])
   })
 
-  it('is found anywhere, even if a pass began behind it and its entries take several steps', async () => {
+  it('is found anywhere, even if a pass began after it and its entries take several steps', async () => {
     const long = Array.from({ length: 2 * keysMax }, (_, round): Entry => ['long', 1, round])
     await put(['a', 1, 0], ...long, ['z', 1, 0])
     await pass(idleMs + 1)

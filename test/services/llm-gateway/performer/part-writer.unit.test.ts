@@ -88,7 +88,7 @@ describe('parts', () => {
     expect(await isSettled(finishing)).toBe(false) // the first may still fail
     sent[0]?.acknowledge()
     await settled()
-    sent[1]?.acknowledge() // contains the events gathered behind it
+    sent[1]?.acknowledge() // contains the events gathered after it
     expect(await finishing).toEqual({ parts: 2, rest: [] })
 
     const other = writing()
@@ -126,7 +126,7 @@ describe('parts', () => {
     expect(large.texts()).toEqual([['x'.repeat(limits.partBytesMax)]])
   })
 
-  it('make add() wait while a full record is behind a write', async () => {
+  it('make add() wait while a full record is after a write', async () => {
     const { writer, clock, sent } = writing()
     await writer.add([text('a')])
     clock.advance(limits.partHoldMs)

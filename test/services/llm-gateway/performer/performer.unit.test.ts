@@ -294,7 +294,7 @@ describe('an attempt', () => {
     ],
     ['an empty old piece', { function_call: {} }],
     ['a blank old piece', { function_call: { name: '', arguments: '' } }],
-  ])('runs no echo of an earlier text beside %s of a native call', async (_, message) => {
+  ])('runs no echo of an earlier text next to %s of a native call', async (_, message) => {
     const { declaration } = tool('read')
     const text = JSON.stringify({ name: declaration.name, arguments: { path: '/x' } })
     const pieces = callPieces(message, { exact: exactValues('{}'), path: [], model: 'm' })

@@ -148,7 +148,7 @@ describe('the policy in force', () => {
     ])
   })
 
-  it('keeps the guards beside rules in shadow mode', async () => {
+  it('keeps the guards next to rules in shadow mode', async () => {
     const guard: GuardRegistration = {
       type: 'guard-registration',
       name: 'shell',

@@ -36,7 +36,7 @@ describe('the text of a failure', () => {
     ['exit code 1\nIts output:\nrow 7', 'row 7'],
   ])('has no further line: %j', (text, error) => expect(errorIn(text)).toBe(error))
 
-  it('goes on behind a colon', () => {
+  it('goes on after a colon', () => {
     expect(errorIn('Exception: status is 422:\n{"message":"too long"}')).toBe(
       'Exception: status is 422:\n{"message":"too long"}',
     )

@@ -280,7 +280,7 @@ describe('the purpose of a call', () => {
     ['shell', { command: 'grep "sleep 5" run.sh' }, 'no'],
     ['shell', { command: 'sleep 0; cat log' }, 'no'],
     ['shell', { command: 'make sleep test' }, 'no'],
-  ])('may be a wait beside any other action: %s %j', (tool, value, waits) => {
+  ])('may be a wait next to any other action: %s %j', (tool, value, waits) => {
     expect(operationOf(tool, value).waits).toBe(waits)
     expect(operationOf(tool, { path: 'sleep (1)', command: 'ls' }).waits).toBe(
       tool.startsWith('wait') ? 'only' : 'no',

@@ -1,4 +1,4 @@
-// The service behind a failure, by its error and by the names of tools.
+// The service after a failure, by its error and by the names of tools.
 
 import { describe, expect, it } from '@jest/globals'
 import { serviceIn, serviceOf } from '../../../../services/loop-detector/evidence/service-name.ts'

@@ -112,7 +112,7 @@ hints:
     )
   })
 
-  it('stands beside the files of other agents, which leave it out', () => {
+  it('stands next to the files of other agents, which leave it out', () => {
     const agents = mkdtempSync(join(folder, 'agents-'))
     writeFileSync(join(agents, 'coder.yaml'), 'guest: true\n')
     writeFileSync(

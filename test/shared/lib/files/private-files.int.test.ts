@@ -86,7 +86,7 @@ describe('a folder that is wider than its user needs', () => {
 })
 
 describe('a private file', () => {
-  it('does not change the target of a link beside it', () => {
+  it('does not change the target of a link next to it', () => {
     const [file, beside, target] = ['weir.db', 'weir.db-wal', 'page.html'].map((name) =>
       join(folder, name),
     ) as [string, string, string]
@@ -102,7 +102,7 @@ describe('a private file', () => {
     expect([modeOf(file), readFileSync(file, 'utf8')]).toEqual(['600', ''])
   })
 
-  it('is closed to other users if it existed before, with the files beside it', () => {
+  it('is closed to other users if it existed before, with the files next to it', () => {
     const [file, wal] = [join(folder, 'weir.db'), join(folder, 'weir.db-wal')] as const
     for (const one of [file, wal]) {
       writeFileSync(one, 'content')

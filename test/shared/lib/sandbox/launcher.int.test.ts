@@ -41,7 +41,7 @@ describe.each(['/bin/sh', '/bin/bash'])('the launcher in %s', (shell) => {
 })
 
 describe('a process that is killed', () => {
-  it('leaves no file of its sandboxes behind', () => {
+  it('leaves no file of its sandboxes', () => {
     const module = new URL('../../../../shared/lib/sandbox/backend.ts', import.meta.url).href
     const program = `const { sandboxBackend } = await import(${JSON.stringify(module)})
       sandboxBackend()

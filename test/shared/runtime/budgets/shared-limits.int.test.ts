@@ -1,4 +1,4 @@
-// 200 conversations behind a provider with 20 requests a minute.
+// 200 conversations with a provider with 20 requests a minute.
 
 import { expect, it } from '@jest/globals'
 import { type LimitsCase, limitsFigures, refusedShare } from '../../../support/limited-provider.ts'

@@ -33,7 +33,7 @@ describe('two versions in one fleet', () => {
     },
   )
 
-  it('two formats behind the one in force are refused, with the version between', () => {
+  it('two formats after the one in force are refused, with the version between', () => {
     expect(() => assertNeighbours({ own: 2, inForce: 4, members: [], weirOf })).toThrow(
       expect.objectContaining({
         code: 'fleet.apart',

@@ -608,7 +608,7 @@ describe('an external guard', () => {
       }
     })
     const many = Array.from({ length: 3 * limits.guardExternalCallsMax }, (_, at) => at + 1)
-    // A call behind its deadline makes room for another one, while it still runs.
+    // A call after its deadline makes room for another one, while it still runs.
     const patient = { ...counting, deadlineMs: 600_000 }
     const { verdicts } = await reader(patient).read(rounds(...many))
     expect(verdicts.map(({ round }) => round)).toEqual(many)

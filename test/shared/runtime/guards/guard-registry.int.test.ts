@@ -288,7 +288,7 @@ describe('running a guard', () => {
       },
     }
     await bus.ensureTopics([guardTopicSpec('weir.', 'shell', 1)])
-    /** Each subscription begins without a commit, as beside the owner of a data folder. */
+    /** Each subscription begins without a commit, as next to the owner of a data folder. */
     const forgetful: Bus = {
       ...bus,
       subscribe: (options) => bus.subscribe({ ...options, group: randomUUID() }),

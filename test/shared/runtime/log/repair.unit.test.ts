@@ -59,7 +59,7 @@ describe('a commit', () => {
     expect(faultOf(assignment(committed))).toMatchObject({ kind: 'repairable', unread })
   })
 
-  it('behind the end is not repaired, because marks downstream are ahead of new records', () => {
+  it('after the end is not repaired, because marks downstream are ahead of new records', () => {
     expect(faultOf(assignment(commitOf(21, 20)))).toMatchObject({ kind: 'ahead' })
   })
 })

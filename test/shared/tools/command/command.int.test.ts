@@ -138,7 +138,7 @@ describe('a program that ends well', () => {
     })
   })
 
-  it('may leave a process behind that holds its pipes open, and still has its result', async () => {
+  it('may leave a process that holds its pipes open, and still has its result', async () => {
     const { status, text } = await behave(['leave-behind'])
     process.kill(Number(text))
     expect(status).toBe('ok')

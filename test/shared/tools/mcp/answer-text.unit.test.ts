@@ -35,7 +35,7 @@ describe('the text of an MCP answer', () => {
     expect(wholeText({ content: text(...texts), structuredContent })).toBe(texts.join('\n'))
   })
 
-  it('has structured content behind a text that has only a part of it', () => {
+  it('has structured content after a text that has only a part of it', () => {
     const answer = { content: text('18 °C'), structuredContent: { celsius: 18, wind: 2 } }
     expect(wholeText(answer)).toBe('18 °C\n{"celsius":18,"wind":2}')
   })

@@ -13,7 +13,7 @@ const form = {
 }
 
 describe('requests for input', () => {
-  it('that wait behind another one are cancelled without a question when the call is over', async () => {
+  it('that wait after another one are cancelled without a question when the call is over', async () => {
     let left = 60_000
     let waiting = 0
     const answers: ((answer: PersonAnswer) => void)[] = []

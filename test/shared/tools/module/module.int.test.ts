@@ -159,7 +159,7 @@ describe('a function that returns', () => {
     expect(JSON.parse(text)).toEqual({ PATH: process.env.PATH, WEIR_TEST_ALLOWED: 'yes' })
   })
 
-  it('has its printed output beside its result', async () => {
+  it('has its printed output next to its result', async () => {
     expect(await behave('print')).toEqual({
       status: 'ok',
       text: 'printed',

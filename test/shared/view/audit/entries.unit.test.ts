@@ -86,7 +86,7 @@ describe('the evidence of a decision', () => {
     expect(given([decided, other]).entries).toMatchObject([{ followed: null }])
   })
 
-  it('is of the kind question for the answer to a running tool, beside the approval of its call', () => {
+  it('is of the kind question for the answer to a running tool, next to the approval of its call', () => {
     const answered = { ...decided, input: 1, at: 5_500, question: '{}', values: '{"a":1}' }
     expect(given([decided, answered, followed]).entries).toMatchObject([
       { kind: 'approval', followed: { status: 'error' } },

@@ -387,7 +387,7 @@ describe('the end', () => {
     )
   })
 
-  it('may have its reason beside the delta, and keeps the last one that was given', () => {
+  it('may have its reason next to the delta, and keeps the last one that was given', () => {
     expect(read({ type: 'message_delta', stop_reason: 'tool_use' }).finish).toBe('tool_use')
     const deltas = [{ stop_reason: 'tool_use' }, { stop_reason: 'end_turn' }, { stop_reason: null }]
     expect(read(...deltas.map((fields) => ({ type: 'message_delta', delta: fields }))).finish).toBe(
@@ -450,7 +450,7 @@ describe('the end', () => {
     })
   })
 
-  it('has no count of the input behind a count that cannot be', () => {
+  it('has no count of the input after a count that cannot be', () => {
     const { usage } = read(
       begin,
       { type: 'message_delta', delta: {}, usage: { output_tokens: -1 } },

@@ -87,7 +87,7 @@ describe('the contents of a request to Gemini', () => {
     ])
   })
 
-  it('are no new question beside results', () => {
+  it('are no new question next to results', () => {
     const parts = [response('ls', { output: 'a' }), { text: 'a note of the runtime' }]
     expect(
       turnsIn([{ parts: [{ text: 'go' }] }, { role: 'model', parts: [call('ls', {})] }, { parts }]),

@@ -161,7 +161,7 @@ it('is read in a stream without a search of the earlier chunks for each chunk', 
   expect(searched(400)).toBeLessThan(5 * searched(100))
 })
 
-it('shows no part that stands beside an error', () => {
+it('shows no part that stands next to an error', () => {
   const reader = geminiStrict.stream()
   const parts = [call('rm', {})]
   expect(() => reader.read(chunk(parts, 'STOP', { error: { code: 500 } }))).toThrow(StrictFault)

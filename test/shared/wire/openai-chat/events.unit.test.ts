@@ -1035,7 +1035,7 @@ describe('the end', () => {
     ).toBe('cut')
   })
 
-  it('is none for a call that begins behind it with `{}`, which may stand there for arguments to come', () => {
+  it('is none for a call that begins after it with `{}`, which may stand there for arguments to come', () => {
     const began = call(1, 'c2', 'read', '{}')
     expect(read(finish('stop'), began).stop).toBe('cut')
     expect(read(finish('stop'), began, done).stop).toBe('end')

@@ -96,7 +96,7 @@ describe('Messages', () => {
     ])
   })
 
-  it('give the blocks of a later attempt places behind the shown ones', () => {
+  it('give the blocks of a later attempt places after the shown ones', () => {
     const refused = [begun(), ...text(0, 'Hi.'), ...use(1, '{}'), ...ended('tool_use')]
     const events = printed(messages, refused, [begun(), ...text(0, 'Done.'), ...ended('end_turn')])
     expect(events.slice(0, -2)).toEqual([begun(), ...text(0, 'Hi.'), ...text(1, 'Done.')])
@@ -285,7 +285,7 @@ describe('Chat Completions', () => {
     [{ tool_calls: [{ index: 0 }] }],
     [{ tool_calls: [{ index: 1, id: null, type: null, function: null }] }],
     [{ tool_calls: [null] }],
-  ])('read no call in a text beside an empty entry: %j', (empty) => {
+  ])('read no call in a text next to an empty entry: %j', (empty) => {
     const event = chunk({ content: 'Hi.', ...empty })
     const { shown, answer } = read(chat, [event, chunk({}, 'stop'), '[DONE]'])
     expect([shown, callsIn(answer)]).toEqual([[event], []])

@@ -27,7 +27,7 @@ export type ConversationPages = {
 const firstPage = 100
 const nextPages = 1_000
 
-/** While the search is behind the log. */
+/** While the search is after the log. */
 const againMs = 2_000
 
 export function conversationPages(onChange: () => void): ConversationPages {

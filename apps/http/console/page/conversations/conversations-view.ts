@@ -18,7 +18,7 @@ export type ListContext = {
   /** The keys of the filters, in the order of the form. */
   keys: readonly FilterData[]
   onFilter(key: string, value: string): void
-  /** On a narrow page, whether the filters behind the text are open. */
+  /** On a narrow page, whether the filters after the text are open. */
   showsFilters: boolean
   onToggle(): void
 }
@@ -30,7 +30,7 @@ const orders = [
   ['duration', 'longest turn first'],
 ] as const
 
-/** Rows in front of the window and behind it. */
+/** Rows in front of the window and after it. */
 const margin = 10
 
 export function conversationsView(

@@ -1,5 +1,5 @@
 // Dead letters: the records that no stage could process, each with its reason, its record, and a retry
-// behind a confirmation.
+// after a confirmation.
 
 import type { ListedLetter, ShownLetter } from '../../../../history/dead-letters/list.ts'
 import { html } from '../../../../page/kit/html.ts'

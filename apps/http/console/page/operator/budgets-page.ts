@@ -1,5 +1,5 @@
 // Budgets: their limits, and the use of each window that is open, settled and reserved. Each change is
-// behind a confirmation.
+// after a confirmation.
 
 import { html } from '../../../../page/kit/html.ts'
 import { card, wideTable } from '../../../../page/kit/parts.ts'

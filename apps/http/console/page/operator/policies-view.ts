@@ -1,4 +1,4 @@
-// The policy of an agent: each value with its origin, and a change behind a confirmation.
+// The policy of an agent: each value with its origin, and a change after a confirmation.
 
 import { shellWord } from '../../../../../shared/lib/text/shell-word.ts'
 import { originTexts, valueText } from '../../../../history/policy-texts.ts'

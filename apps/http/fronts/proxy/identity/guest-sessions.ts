@@ -187,7 +187,7 @@ const unshownText =
   'this client has got answers with calls, and no request shows them in the conversation of those before, so Weir cannot see its progress: send the header x-weir-conversation with one id for each run'
 
 const deniedText =
-  'this client goes on behind the end of its turn, and all answers to its last requests were denied: limit its steps, and send the header x-weir-conversation with one id for each run'
+  'this client goes on after the end of its turn, and all answers to its last requests were denied: limit its steps, and send the header x-weir-conversation with one id for each run'
 
 /**
  * The reason of a request that does not reach the model. A client that goes on after a text takes no
@@ -228,7 +228,7 @@ function textsOf(text: string): Texts {
   return { length: text.length, hash: hashOf(text) }
 }
 
-/** Whether the text goes on in a new line behind the known one. */
+/** Whether the text goes on in a new line after the known one. */
 function isExtended({ length, hash }: Texts, text: string): boolean {
   return text.length > length && text[length] === '\n' && hashOf(text.slice(0, length)) === hash
 }

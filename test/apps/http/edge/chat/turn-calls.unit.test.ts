@@ -57,7 +57,7 @@ describe('a turn', () => {
     expect(paused(all)).toEqual(['call-7-1-0'])
   })
 
-  it('waits for its client beside a person, because an approval may hold the other calls', () => {
+  it('waits for its client next to a person, because an approval may hold the other calls', () => {
     const all = calls(3)
     all.see(offered(0))
     const asked = { ordinal: 1, id: 'k7f3', name: 'pick', rule: 'ask', question: null }

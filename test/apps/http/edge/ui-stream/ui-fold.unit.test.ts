@@ -199,7 +199,7 @@ describe('a turn', () => {
     expect(paused()).toMatchObject([{ id: 'k7f3' }])
   })
 
-  it('shows no call that waits behind a call for a person', () => {
+  it('shows no call that waits after a call for a person', () => {
     const { add } = fold()
     expect(add(pending()).map((chunk) => 'toolCallId' in chunk && chunk.toolCallId)).toEqual([
       callId,

@@ -322,8 +322,8 @@ describe('a call that starts an agent', () => {
   })
 })
 
-describe('a hook behind a call', () => {
-  it('reports each result, and asks for advice behind the last one of the round', async () => {
+describe('a hook after a call', () => {
+  it('reports each result, and asks for advice after the last one of the round', async () => {
     const guard = scriptedGuard({
       after: runAll,
       before: () => ({ action: 'nudge', text: 'Change the command.' }),
@@ -494,7 +494,7 @@ describe('a hook behind a call', () => {
     expect(await alone(hook('pre', { ...pre('c3'), prompt_id: 't2' }))).toBeUndefined()
   })
 
-  it('refuses no call behind the next prompt of a host that names no turns', async () => {
+  it('refuses no call after the next prompt of a host that names no turns', async () => {
     const guard = scriptedGuard({
       after: runAll,
       before: () => ({ action: 'end', reason: 'No progress.' }),
@@ -538,7 +538,7 @@ describe('a hook behind a call', () => {
   })
 })
 
-describe('a hook beside the proxy', () => {
+describe('a hook next to the proxy', () => {
   it('waits for the verdict of the round that the proxy passes on', async () => {
     const guard = scriptedGuard()
     const hook = hooksOf(guard)

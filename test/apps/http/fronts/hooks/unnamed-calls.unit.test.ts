@@ -68,7 +68,7 @@ describe('a host that gives calls no ids', () => {
     expect(answers).toEqual([undefined, { decision: 'deny', reason: 'Once is enough.' }])
   })
 
-  it('reports one result for each of two equal calls, and asks for advice behind the second', async () => {
+  it('reports one result for each of two equal calls, and asks for advice after the second', async () => {
     const guard = scriptedGuard({
       after: runAll,
       before: () => ({ action: 'nudge', text: 'Look.' }),
@@ -119,7 +119,7 @@ describe('a host that gives calls no ids', () => {
 describe('Gemini CLI', () => {
   const ending = () => ({ action: 'end' as const, reason: 'No progress.' })
 
-  it('ends its turn behind a result, and reports the end', async () => {
+  it('ends its turn after a result, and reports the end', async () => {
     const guard = scriptedGuard({ after: runAll, before: ending })
     const { hook, together } = hooksOf(guard)
     await together(starting)
@@ -160,7 +160,7 @@ describe('Copilot CLI', () => {
     })
   })
 
-  it('ends no turn: a call behind the end is denied', async () => {
+  it('ends no turn: a call after the end is denied', async () => {
     const guard = scriptedGuard({
       after: runAll,
       before: () => ({ action: 'end', reason: 'No progress.' }),

@@ -1,4 +1,4 @@
-// Calls behind `weir mcp` that wait for a person: the answer in the host, and the commands of Weir. The
+// Calls after `weir mcp` that wait for a person: the answer in the host, and the commands of Weir. The
 // list of waiting calls is read in this process, because tests look at it again and again.
 
 import { execFile } from 'node:child_process'
@@ -62,7 +62,7 @@ async function commandIn(folder: string, ...args: string[]): Promise<string> {
   return (await run(weirCommand, [...args, '--data-folder', 'data'], { cwd: folder })).stdout
 }
 
-/** A folder with the data of a gateway, and the journal of the server behind it. */
+/** A folder with the data of a gateway, and the journal of the server after it. */
 type Place = {
   folder: string
   journal: string

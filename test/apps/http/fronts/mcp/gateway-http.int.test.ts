@@ -59,7 +59,7 @@ async function newFolder(): Promise<string> {
 /** The calls that the server has received in this test. */
 const calls = async () => (await readFile(journal, 'utf8')).slice(callsBefore)
 
-describe.each(eras)('a host of the %s era behind weir mcp over HTTP', (era) => {
+describe.each(eras)('a host of the %s era under weir mcp over HTTP', (era) => {
   it('calls tools, and a loop ends its own conversation only', async () => {
     const one = await hostOverHttp(`${gateway.url}/mcp/coder/one-${era}`, { era })
     const other = await hostOverHttp(`${gateway.url}/mcp/coder/other-${era}`, { era })

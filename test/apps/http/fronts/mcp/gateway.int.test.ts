@@ -35,7 +35,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** A gateway for one test. `isAlone`: one server behind `--`, which writes the journal. */
+/** A gateway for one test. `isAlone`: one server after `--`, which writes the journal. */
 async function host(
   options: Partial<GatewayOptions> = {},
   prepare?: (client: Client) => void,
@@ -95,7 +95,7 @@ const callsIn = (folder: string) =>
 
 const calls = () => callsIn(folder)
 
-describe.each(eras)('a host of the %s era behind weir mcp', (era) => {
+describe.each(eras)('a host of the %s era under weir mcp', (era) => {
   const instructions = '  Search first.\n\u001b[1mThen read.\n'
   const shared = sharedHost(async () => ({
     era,
@@ -145,7 +145,7 @@ describe.each(eras)('a host of the %s era behind weir mcp', (era) => {
     expect(await calls()).toEqual([])
   })
 
-  it('gets advice behind the third equal failure and the fourth, and the fifth call does not run', async () => {
+  it('gets advice after the third equal failure and the fourth, and the fifth call does not run', async () => {
     const { client } = await host({ era })
     const answers: { text: string; isError: boolean }[] = []
     for (let n = 0; n < 6; n += 1) answers.push(await textOf(client, 'fail'))
@@ -317,7 +317,7 @@ describe('weir mcp', () => {
     expect(await instructionsOf('x'.repeat(100_000))).toHaveLength(65_536)
   })
 
-  it('gives a server behind -- the time of --start-ms', async () => {
+  it('gives a server after -- the time of --start-ms', async () => {
     const behind = (ms: string, kind: string) => ['--start-ms', ms, '--', ...starting, kind]
     expect((await host({ behind: behind('60000', 'quick') }, undefined, false)).errors()).toBe('')
     await expect(host({ behind: behind('1500', 'mute') }, undefined, false)).rejects.toThrow()
@@ -403,7 +403,7 @@ describe('weir mcp with a file of servers', () => {
     expect(await metaOf('plain__meta', given)).not.toHaveProperty('traceparent')
   })
 
-  it('puts the servers of a file behind one, with the names of the servers', async () => {
+  it('puts the servers of a file after one, with the names of the servers', async () => {
     const { client } = shared.host()
     expect(await textOf(client, 'test__weather', { city: 'Rome' })).toMatchObject({
       text: '18 °C in Rome',

@@ -1,4 +1,4 @@
-// The arguments of a host's call as text, behind a pipe and in a body.
+// The arguments of a host's call as text, over a pipe and in a body.
 
 import { describe, expect, it } from '@jest/globals'
 import {

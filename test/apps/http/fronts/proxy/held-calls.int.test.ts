@@ -1,4 +1,4 @@
-// The proxy beside the hooks of the same session: one round, whose verdicts the hooks wait for.
+// The proxy next to the hooks of the same session: one round, whose verdicts the hooks wait for.
 
 import { afterEach, expect, it } from '@jest/globals'
 import type { CallVerdict } from '../../../../../client/guard/guest-conversation.ts'

@@ -1,4 +1,4 @@
-// A model of incident I1 behind three APIs: it calls `exec` with `{}` in every answer, with random
+// A model of incident I1 with three APIs: it calls `exec` with `{}` in every answer, with random
 // call ids, as a whole or as a stream. It obeys a request that forbids calls, unless it is stubborn.
 
 import { randomUUID } from 'node:crypto'

@@ -29,7 +29,7 @@ const cases = recordedCases()
   .filter(({ hooks }) => hooks.some(({ kind }) => kind === 'pre'))
   .map((recorded) => [`${recorded.host}: ${recorded.title}`, recorded] as const)
 
-describe('a hook beside the proxy', () => {
+describe('a hook next to the proxy', () => {
   it.each(cases)('finds each call of %s', (_, recorded) => {
     const answers = wholeRequests(recorded).map((request) => {
       const calls = (request.answer.calls ?? []).map((call) => {

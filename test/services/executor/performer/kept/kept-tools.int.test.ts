@@ -219,7 +219,7 @@ describe('a command tool whose executor is killed', () => {
     release('nobody reads this')
   })
 
-  it('leaves no process behind when it has ended', async () => {
+  it('leaves no process when it has ended', async () => {
     const first = await runningTool()
     const [keeper = 0] = keepers()
     await first.kill()
@@ -376,7 +376,7 @@ describe('a result that another program made', () => {
     expect(find().state).toBe('absent')
   })
 
-  it('does not count in a folder that others can enter, or behind a link', () => {
+  it('does not count in a folder that others can enter, or after a link', () => {
     const dead = deadFolder()
     writeResult(dead, claim, ok)
     chmodSync(dead, 0o755)

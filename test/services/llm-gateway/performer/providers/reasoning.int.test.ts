@@ -17,7 +17,7 @@ const tools = ['read'].map((name) => toolRef(tool(name).declaration))
 const assistants = ({ messages = [] }: Body): Message[] =>
   messages.filter(({ role }) => role === 'assistant')
 
-/** A response of Chat Completions with these fields beside a call. */
+/** A response of Chat Completions with these fields next to a call. */
 const calling = (fields: Message): string => {
   const call = {
     index: 0,
@@ -94,7 +94,7 @@ async function conversation(
   return { bodies, failures, history }
 }
 
-describe('a host that requires reasoning beside every call', () => {
+describe('a host that requires reasoning next to every call', () => {
   it('gets an empty one for a response that called without thinking', async () => {
     const { bodies, failures } = await conversation({
       refuse: moonshot,

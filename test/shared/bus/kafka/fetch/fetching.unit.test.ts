@@ -170,7 +170,7 @@ describe('fetching', () => {
     expect(requests).toHaveLength(2)
   })
 
-  it('does not let a later cursor wait behind a waiting request', async () => {
+  it('does not let a later cursor wait after a waiting request', async () => {
     const { cluster, requests } = scriptedCluster([topic()])
     const reading = start(cluster)
     reading.add(cursor(0))
@@ -344,7 +344,7 @@ describe('fetching', () => {
     expect(reader.failures).toEqual(['bus.record-unreadable'])
   })
 
-  it('reports the end with each response that has nothing behind it, and with no other', async () => {
+  it('reports the end with each response that has nothing after it, and with no other', async () => {
     const { cluster, requests } = scriptedCluster([topic()])
     const reading = start(cluster)
     const atEnd: number[] = []
@@ -457,7 +457,7 @@ describe('fetching', () => {
     expect(own.seen).toEqual(['a'])
   })
 
-  it('waits for a moment behind many records with nothing behind them, and not otherwise', async () => {
+  it('waits for a moment after many records with nothing after them, and not otherwise', async () => {
     const { cluster, clock, requests } = scriptedCluster([topic()])
     start(cluster).add(cursor(0))
     await turns()

@@ -66,7 +66,7 @@ function give({ cursor }: PartitionConsumer, next: number, ...offsets: number[])
 }
 
 describe('a partition consumer', () => {
-  it('reports skipped offsets behind the last record once that is acknowledged', async () => {
+  it('reports skipped offsets after the last record once that is acknowledged', async () => {
     const { consumer, calls, end } = start()
     give(consumer, 3, 0, 1)
     give(consumer, 4)

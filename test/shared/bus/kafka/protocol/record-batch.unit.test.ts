@@ -126,7 +126,7 @@ describe('a batch of records', () => {
     }
   })
 
-  it('continues behind a gap of compaction', () => {
+  it('continues after a gap of compaction', () => {
     const set = Buffer.concat([
       stored(encodeBatch([record('a')], 1), { base: 4 }),
       stored(encodeBatch([], 1), { base: 5, lastDelta: 6 }),

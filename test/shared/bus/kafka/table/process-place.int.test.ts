@@ -62,7 +62,7 @@ async function start(owner: string): Promise<{ name: string; kill(): Promise<voi
 }
 
 describe('the place of a process', () => {
-  it('has the same name for the next process, and another for a process beside it', () => {
+  it('has the same name for the next process, and another for a process next to it', () => {
     const [one, two] = [open(), open()]
     expect(one.name).not.toBe(two.name)
     for (const each of [one, two]) close(each)
@@ -80,7 +80,7 @@ describe('the place of a process', () => {
     expect(next.hasEnded('never seen')).toBe(false)
   })
 
-  it('proves the end of a process beside it that nobody has started again', async () => {
+  it('proves the end of a process next to it that nobody has started again', async () => {
     const beside = await start('beside')
     const staying = open()
     expect(staying.hasEnded('beside')).toBe(false)

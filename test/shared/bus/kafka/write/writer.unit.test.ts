@@ -46,7 +46,7 @@ describe('the writer', () => {
     both.catch(() => {})
     await turns()
     expect(requests.map(({ node }) => node)).toEqual([2, 1])
-    // the whole call has failed, and its second half waits behind the first call
+    // the whole call has failed, and its second half waits after the first call
     await requests[1]?.fail(protocolError(topicAuthorizationFailed))
     await expect(both).rejects.toMatchObject({ code: 'bus.unauthorized' })
 
@@ -100,7 +100,7 @@ describe('the writer', () => {
     writer.close()
   })
 
-  it('gathers records for a moment behind a request of many callers, and not behind one of few', async () => {
+  it('gathers records for a moment after a request of many callers, and not after one of few', async () => {
     const { writer, requests, clock } = start([one])
     const append = (callers: number) => {
       for (let n = 0; n < callers; n += 1) writer.append([record(0)]).catch(() => {})

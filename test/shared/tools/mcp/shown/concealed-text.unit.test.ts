@@ -3,7 +3,7 @@ import { withoutConcealed } from '../../../../../shared/tools/mcp/shown/conceale
 
 const asTags = (text: string) =>
   [...text].map((one) => String.fromCodePoint(0xe0000 + (one.codePointAt(0) ?? 0))).join('')
-/** One selector for each byte, as a known trick hides a text behind a picture. */
+/** One selector for each byte, as a known trick hides a text after a picture. */
 const asSelectors = (text: string) =>
   [...Buffer.from(text)]
     .map((byte) => String.fromCodePoint(byte < 16 ? 0xfe00 + byte : 0xe0100 + byte - 16))

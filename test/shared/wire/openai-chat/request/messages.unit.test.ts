@@ -287,7 +287,7 @@ describe('reasoning', () => {
     expect(JSON.stringify(messagesOf(userSays('a'), withCall(reasoning)))).not.toContain('hm')
   })
 
-  it('that signs a call goes back beside it', () => {
+  it('that signs a call goes back next to it', () => {
     const extra = { google: { thought_signature: 's1' } }
     const calls = [0, 1].map((ordinal) => call({ ordinal, id: `t${ordinal}` }))
     const said = modelSays({ reasoning: thinking({ extra_content: { 1: extra } }), calls })

@@ -1,4 +1,4 @@
-// Answers of a model behind Converse: whole, or as frames of AWS's event stream.
+// Answers of a model with Converse: whole, or as frames of AWS's event stream.
 
 import { EventStreamCodec } from '@smithy/eventstream-codec'
 

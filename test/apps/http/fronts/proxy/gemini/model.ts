@@ -1,4 +1,4 @@
-// Answers of a model behind Gemini's API: whole, or as events with the counts in each chunk.
+// Answers of a model with Gemini's API: whole, or as events with the counts in each chunk.
 
 type Json = Record<string, unknown>
 

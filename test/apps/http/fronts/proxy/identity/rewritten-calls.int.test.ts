@@ -254,7 +254,7 @@ function dropsHalf(messages: unknown[]): unknown[] {
   return messages
 }
 
-describe('a model whose call ids repeat, behind the veto', () => {
+describe('a model whose call ids repeat, under the veto', () => {
   const fixed = { idOf: (_: number, at: number) => `call_${at}`, headers: strange, isVeto: true }
 
   it.each(cases)('gets the advice of a host that changes no calls: %s', async (_, one) => {

@@ -1,4 +1,4 @@
-// Answers of a model behind Ollama's API: whole, or as an object a line. An empty text ends a stream.
+// Answers of a model with Ollama's API: whole, or as an object a line. An empty text ends a stream.
 
 type Json = Record<string, unknown>
 

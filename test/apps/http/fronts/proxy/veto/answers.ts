@@ -1,4 +1,4 @@
-// Answers of a model behind the three APIs, as a whole or as a stream: a text, then calls of `exec`.
+// Answers of a model with the three APIs, as a whole or as a stream: a text, then calls of `exec`.
 
 import type { ServerResponse } from 'node:http'
 import { geminiPieces, isGemini, isGeminiStream } from '../gemini/model.ts'
@@ -35,7 +35,7 @@ export function begin(request: Received, response: ServerResponse): void {
   response.writeHead(200, { 'content-type': type })
 }
 
-/** Answers request `n` with the n-th of these. Behind the last one it repeats the last. */
+/** Answers request `n` with the n-th of these. After the last one it repeats the last. */
 export function speaking(...answers: readonly Spoken[]) {
   return (request: Received, response: ServerResponse, n: number): void => {
     begin(request, response)

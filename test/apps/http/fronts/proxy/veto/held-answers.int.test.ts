@@ -198,7 +198,7 @@ describe.each(apiCases)('the veto with $name', ({ path, request }) => {
     expect(new Set(events.flatMap(({ id }) => id ?? [])).size).toBeLessThanOrEqual(1)
   })
 
-  it('sends the refused answer back with the refusal, behind the unchanged history', async () => {
+  it('sends the refused answer back with the refusal, after the unchanged history', async () => {
     proxy = await proxied(guarded(), speaking(bad(1, 'One.'), good), '', veto)
     await (await post(path, request)).text()
     const repeat = proxy.received[1]?.body.toString() ?? ''
@@ -345,7 +345,7 @@ describe.each(sdkForms)('an SDK before the veto ($name)', ({ open, isStreamed })
     expect((await chatOn(headers).ask()).calls.map(({ id }) => id)).toEqual(['good_1'])
   })
 
-  it('names an answer that is not held also beside advice, and on a path without judgement', async () => {
+  it('names an answer that is not held also next to advice, and on a path without judgement', async () => {
     const guard = scriptedGuard({ before: () => ({ action: 'nudge', text: 'Go on.', rule: 'r' }) })
     const whole = JSON.stringify(messagesCase.answer)
     proxy = await proxied(guard, (_, response) => void response.end(whole), '', veto)
@@ -405,7 +405,7 @@ describe('the veto', () => {
     }
   })
 
-  it('counts the attempts in a header, and behind a stream in a trailer', async () => {
+  it('counts the attempts in a header, and after a stream in a trailer', async () => {
     proxy = await proxied(guarded(), speaking(bad(1), good), '', veto)
     expect((await post(path, request)).headers.get('x-weir-attempts')).toBe('2')
     const sent = nodeRequest(`${proxy.url}${path}`, { method: 'POST' }).end(streamed(request))

@@ -1,4 +1,4 @@
-// A hostile model server before the veto, beside the form of its answers: statuses, headers, other
+// A hostile model server before the veto, next to the form of its answers: statuses, headers, other
 // paths, and tricks of HTTP. The client gets no call that Weir has not judged, and no other address.
 
 import { once } from 'node:events'
@@ -60,7 +60,7 @@ const streamed = (first: string) => first.replace('{', '{"stream":true,')
 
 describe.each(cases)('a hostile model server of $name', (one) => {
   it.each([400, 401, 404, 418, 429, 499, 500, 529, 599])(
-    'hides no answer behind the status %i',
+    'hides no answer after the status %i',
     async (status) => {
       await hostile((response) => sendJson(response, one.answer, status))
       const answer = await ask(one)
@@ -71,7 +71,7 @@ describe.each(cases)('a hostile model server of $name', (one) => {
     },
   )
 
-  it('hides no answer beside an error', async () => {
+  it('hides no answer next to an error', async () => {
     const error = { type: 'overloaded_error', code: 'busy', message: 'Too busy.', exec: 'call_2' }
     await hostile((response) => sendJson(response, { ...(one.answer as object), error }, 500))
     const answer = await ask(one)
@@ -81,7 +81,7 @@ describe.each(cases)('a hostile model server of $name', (one) => {
   })
 
   it.each([201, 202, 203, 206, 226, 300, 304, 305, 399, 600, 999])(
-    'hides no answer behind the status %i, which is no answer of the API',
+    'hides no answer after the status %i, which is no answer of the API',
     async (status) => {
       await hostile((response) => sendJson(response, one.answer, status))
       const answer = await ask(one)
@@ -401,7 +401,7 @@ describe('an answer with another one in it', () => {
     expect(answer).toContain('Weir cannot judge the answer')
   })
 
-  it('brings no call of Chat Completions beside the output of Responses', async () => {
+  it('brings no call of Chat Completions next to the output of Responses', async () => {
     const response = { id: 'r', object: 'response', status: 'completed', model: 'm', output: [] }
     const both = { ...response, choices: call.choices }
     await hostile((outgoing) => sendJson(outgoing, both))
