@@ -28,7 +28,7 @@ const exceptions: Exception[] = [
   {
     why: 'promises reject',
     words:
-      /\breject(?:s|ed|ion)? (?:if|with|when|as|the|like|in|by|once|a text)|promise|never rejects|must not reject|\breject\b[(,) }]|\.reject\b|rejectAll|rejectStopped|status\b.{0,8}'rejected'|a rejection (?:behind|would)|unread rejection|unhandled rejection|rejects? (?:either|before)|rejects,|rejects when|rejects$|rejection of `send`|`turn\.output` rejects|onrejected/i,
+      /\breject(?:s|ed|ion)? (?:if|with|when|as|the|like|in|by|once|a text)|promise|never rejects|must not reject|\breject\b[(,) }]|\.reject\b|rejectAll|rejectStopped|status\b.{0,8}'rejected'|a rejection (?:after|would)|unread rejection|unhandled rejection|rejects? (?:either|before)|rejects,|rejects when|rejects$|rejection of `send`|`turn\.output` rejects|onrejected/i,
   },
   {
     why: 'texts for the model keep their bytes',

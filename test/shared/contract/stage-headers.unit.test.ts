@@ -47,13 +47,8 @@ describe('the header of a reducer', () => {
     expect(writesIn(header)).toEqual(writesOf(stage))
   })
 
-  it.each(stageNames)(
-    'of %s has the parts that a reader expects, and at most five invariants',
-    (stage) => {
-      const header = headerOf(stage)
-      expect(header).toMatch(/ Owns: .* Does not own: /)
-      expect(header.match(/ [A-Z-]+-\d+\. /g)?.length).toBeLessThanOrEqual(5)
-    },
+  it.each(stageNames)('of %s has the parts that a reader expects', (stage) =>
+    expect(headerOf(stage)).toMatch(/ Owns: .* Does not own: /),
   )
 
   it('is read word by word: a record without its topic, or with another, is a difference', () => {
