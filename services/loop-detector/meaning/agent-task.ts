@@ -30,4 +30,4 @@ const agentId = /agent_?id["']?[:=]? ?["']?([\w-]{4,64})/i
 const agentWord = /^(?:sub)?agents?$/
 const argumentOfAgent = /"(?:sub_?)?agent_?ids?"/i
 /** The lines of a host about the agent that answered. */
-const frame = /\n+agentId: [\s\S]*$|\b(?:task|session)_id: \S+/g
+const frame = /(?<!\n)\n+agentId: [\s\S]*$|\b(?:task|session)_id: \S+/g

@@ -264,8 +264,10 @@ describe('words for a reader', () => {
     expect(due(...each(14, route))).toEqual([])
   })
 
-  it('are searched for names in linear time', () => {
-    const long = 'a'.repeat(16_384)
+  it.each([
+    ['letters', 'a'.repeat(16_384)],
+    ['line ends', `${'\n'.repeat(100_000)}a`],
+  ])('are searched for names and ends in linear time in many %s', (_, long) => {
     const cpuMs = cpuMsOf(() =>
       due(
         ...each(8, (n) =>
