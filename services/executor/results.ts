@@ -15,8 +15,7 @@ import { cutToBytes, shortened } from '../../shared/lib/text-cut.ts'
 import { cutNote, earlierTry } from '../../shared/model-texts/endings.ts'
 
 /**
- * The end of a call without a claim. Skipped, unless an earlier try lapsed: that one may have run
- *.
+ * The end of a call without a claim. Skipped, unless an earlier try lapsed: that one may have run.
  */
 export function notRun(why: WhyNotRun, lapsed: boolean): CallEnding {
   if (lapsed) {

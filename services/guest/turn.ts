@@ -265,8 +265,8 @@ export function propose({ conversation }: Place, turn: OpenTurn, message: GuestR
 }
 
 /**
- * The key under which a request shows the outstanding round as the answer to the request before it
- *. Undefined: it does not.
+ * The key under which a request shows the outstanding round as the answer to the request before it.
+ * Undefined: it does not.
  */
 export function shownAnswer(
   { outstanding, hidden, identities, known }: OpenTurn,

@@ -118,8 +118,7 @@ export function applyInput(round: Round, { input, answer, values }: InputGiven):
 }
 
 /**
- * Withdraws the offers of calls that need no answer any more, or all of them by a failure of the turn
- *.
+ * Withdraws the offers of calls that need no answer any more, or all of them by a failure of the turn.
  */
 export function withdrawOffers(
   { conversation, turn }: Turn,

@@ -1,5 +1,5 @@
-// The tools that this owner of a partition runs, from the start to the report of the end
-//. Owns: the running tools, and the phases of a job.
+// The tools that this owner of a partition runs, from the start to the report of the end.
+// Owns: the running tools, and the phases of a job.
 // No result, question and log line contains a secret of an agent file, in any of its
 // spellings, from any tool.
 // A call that a person may have decided starts only the program that the question had

@@ -1,5 +1,5 @@
-// The values of calls that must not run twice in a tenant, as reservations of the ledger
-//. Its log is that of the tenant, so calls of other partitions count exactly.
+// The values of calls that must not run twice in a tenant, as reservations of the ledger.
+// Its log is that of the tenant, so calls of other partitions count exactly.
 // The log gets a hash of the values, never the values and never a result.
 // Values are free again only if the call had no effect. A call without an end holds them
 // as one that may have run.

@@ -295,8 +295,7 @@ function announcedAgain(stream: MessageStream, call: OpenCall, sent: SentBlock):
 }
 
 /**
- * `exact`: values of the event. Pieces for a provider-run block belong to it only while it is open
- *.
+ * `exact`: values of the event. Pieces for a provider-run block belong to it only while it is open.
  */
 function blockDelta(
   stream: MessageStream,

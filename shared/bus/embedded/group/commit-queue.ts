@@ -1,5 +1,5 @@
-// The commits of steps without outputs, which wait for a write that takes them along
-//. Owns: the newest waiting commit of each reader, and the timer.
+// The commits of steps without outputs, which wait for a write that takes them along.
+// Owns: the newest waiting commit of each reader, and the timer.
 
 import type { Commit } from '../../../contract/bus.ts'
 import type { Clock } from '../../../lib/clock.ts'

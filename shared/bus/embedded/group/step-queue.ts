@@ -1,5 +1,4 @@
-// The steps that wait for a transaction. Owns: their order and the tries of a failed write
-//.
+// The steps that wait for a transaction. Owns: their order and the tries of a failed write.
 
 import type { RecordToAppend, StoredRecord } from '../../../contract/bus.ts'
 import { keepAlive } from '../../../lib/alive.ts'

@@ -1,5 +1,4 @@
-// The writing half of a log. Owns: the places of records and their times
-//.
+// The writing half of a log. Owns: the places of records and their times.
 
 import type { Offset, RecordToAppend, StoredRecord } from '../../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../../lib/clock.ts'
