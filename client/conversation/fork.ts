@@ -1,7 +1,7 @@
 // Forks a conversation at a turn: a new conversation whose history begins with the turns up to that
 // one. The turns are shared and not copied. It writes a request, and intake writes the fork.
 // The turn is over, so its entries are in the history and never change.
-// The new id has the tenant and the partition of the conversation (FORK-1).
+// The new id has the tenant and the partition of the conversation.
 
 import { randomBytes } from 'node:crypto'
 import { refuseWithoutSpace } from '../../shared/bus/space.ts'

@@ -4,7 +4,7 @@
 // write the same file: a batch of another position is dropped, and its reader continues at the new one.
 // Each row follows from records alone, in any order, so an index made anew is equal.
 // Values that the rules of an agent hide are never in the index: the words of such a
-// conversation come from all of its entries together (REDACTED-1).
+// conversation come from all of its entries together.
 // A deleted entry of the history takes its words with it. A turn without records is
 // deleted.
 

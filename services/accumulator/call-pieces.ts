@@ -14,7 +14,7 @@
 // that one is whole. Without ids, the name may come alone, one piece earlier.
 // The first id of a call stays.
 // A piece of no call is kept: some call lacks it. A piece of several calls follows
-// CALL-PIECES-1, and no other call then passes as one without arguments.
+// the first rule, and no other call then passes as one without arguments.
 // In doubt, a call is not doubled. A call without arguments only announces the next
 // call with its name, if that one has the same index or an id.
 

@@ -11,7 +11,7 @@
 // The parts 0 to parts - 1, of which model-finished may carry the last, are folded in order, each
 // once. If one is missing, the answer is a failure: a call without its last bytes can look complete.
 // Arguments come from one source, the best that was sent (call.ts). Sources are
-// never joined (I1.1, I5.1), and a repair keeps the value (ACCUMULATOR-CALL-1).
+// never joined (I1.1, I5.1), and a repair keeps the value.
 // The bytes of a round's attempts are bounded together (R7). Over the bound, attempts are
 // dropped, the longest silent one first. One that is over the bound alone is dropped too.
 

@@ -9,7 +9,7 @@
 // first decision, its time and its author.
 // At or after `expiresAt` the call is denied. A later record changes nothing, also an
 // approval in the same millisecond.
-// A question is accepted only with values that fit its schema (INPUT-QUESTION-1). Other
+// A question is accepted only with values that fit its schema. Other
 // values decide nothing.
 
 import { createHash } from 'node:crypto'

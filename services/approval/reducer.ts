@@ -8,7 +8,7 @@
 // the right to decide (access to the inbox), the command line.
 //
 // Only the order of the inbox decides: the first fitting decision before the
-// call expires counts (keeps APPROVAL-3).
+// call expires counts.
 // A round gets one verdict on all its calls, when the last call is decided. It
 // gets none if the executor waits no longer.
 // The rules come with the round, in its policy. A call whose rules cannot be

@@ -13,7 +13,7 @@
 // The log is the lock (R4): the first claim of a ready call wins, and only an outcome of
 // that claim (try, owner) is its outcome.
 // A call is done once, and a round leaves as one record when all its calls are done (R5).
-// Its results never deny a try that may have run (RESULTS-1).
+// Its results never deny a try that may have run.
 // No cancel and no deadline of the round skips a claimed call: its owner may be starting it
 // now. Its outcome or its deadline decides. A cancelled call of a client has an unknown outcome.
 // Nothing becomes ready, and no claim is accepted, at or after the round's expiresAt (R6).

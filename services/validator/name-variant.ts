@@ -1,7 +1,7 @@
 // Finds names that some readers of the arguments take for a declared field, and others do not. For
 // Go, {"ENV": …} sets the field env, while the schema, guards and approval rules see no env.
 //
-// A name that is not declared must not merge with a declared one (MEMBERS-2). This
+// A name that is not declared must not merge with a declared one. This
 // also holds where the schema allows other names: one more round costs less than a bypass.
 // A map declares no names, so its names are free. Names that an approval rule looks
 // at count as declared.

@@ -8,7 +8,7 @@
 // Entries for which a summary stands are neither read nor kept. So a round of a
 // turn without end costs no more than an early one.
 // A fork's history begins with the entries of its origins, which are read with it
-// and never copied (FORK-1, FORK-2), also if a summary stands for all of their entries.
+// and never copied, also if a summary stands for all of their entries.
 
 import { decode } from '../codec/codec.ts'
 import type { Bus, StoredRecord } from '../contract/bus.ts'

@@ -6,7 +6,7 @@
 // A repeated delivery (a known call_id, or the text of a broken stream) is the same round
 // and is judged once.
 // Caps are played as the number of calls left, if the scenario or the caller names one.
-// Time passes only if steps have times, so an answer alone proves no wait (WAITS-1). A
+// Time passes only if steps have times, so an answer alone proves no wait. A
 // recorded session without times has an unknown pace, neither hasty nor long.
 
 import { createHash } from 'node:crypto'

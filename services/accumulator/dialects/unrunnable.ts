@@ -117,16 +117,20 @@ const besides =
   )
 
 const mark = String.raw`([^\p{L}\p{N}\s]{1,8} ?\p{L}[\p{L}\p{N} _▁.:/-]{0,47}[^\p{L}\p{N}\s]{1,8}?)`
-/** Two marks of any family around JSON: a word between signs. */
-const marked = new RegExp(String.raw`^${mark}\s{0,64}([[{].*[\]}])\s{0,64}${mark}$`, 'su')
+/** Two marks of any family around JSON: a word between signs. Each is sought where it may be, in bounded work. */
+const opening = new RegExp(String.raw`^${mark}\s{0,64}(?=[[{])`, 'u')
+const closing = new RegExp(String.raw`^.*[\]}](\s{0,64}${mark})$`, 'su')
+const closingCharsMax = 160
 
 /** The JSON between two marks that mirror each other, or all of the text. */
 function withoutMarks(text: string): string {
-  const [, open = '', inside = text, close = ''] = marked.exec(text) ?? []
-  const closing = wordsOf(close, /^(?:end|close|stop)$/)
+  const [before = '', open = ''] = opening.exec(text) ?? []
+  const [, after = '', close = ''] = closing.exec(text.slice(-closingCharsMax)) ?? []
+  if (open === '' || close === '' || before.length + after.length >= text.length) return text
+  const word = wordsOf(close, /^(?:end|close|stop)$/)
   const isMirror =
-    open[0] === close[0] && (closing === '' || wordsOf(open, /^(?:begin|start|open)$/) === closing)
-  return isMirror && !isExamplesElement(open) ? inside : text
+    open[0] === close[0] && (word === '' || wordsOf(open, /^(?:begin|start|open)$/) === word)
+  return isMirror && !isExamplesElement(open) ? text.slice(before.length, -after.length) : text
 }
 
 function wordsOf(mark: string, without: RegExp): string {

@@ -7,7 +7,7 @@
 // Only a claim in force has questions: one at a time, in the order of their numbers.
 // A cancelled call has none.
 // The first answer to a question counts. It changes no phase: the outcome of the
-// claim or its deadline still decides the call (keeps EXEC-1).
+// claim or its deadline still decides the call.
 
 import { argumentText } from '../../../shared/contract/call/call.ts'
 import { approvalGuard } from '../../../shared/contract/guard/approval-guard.ts'

@@ -1,7 +1,7 @@
 // Claims of other owners, which may be dead. A command tool outlives its executor on this machine
 // (kept/): the next owner waits for its end and reports it as the outcome of that claim.
-// The outcome names the claim's own owner, and the reducer judges it like that owner's
-// (EXEC-1). Nothing is started or claimed here.
+// The outcome names the claim's own owner, and the reducer judges it like those of that owner.
+// Nothing is started or claimed here.
 // A cancel reaches the turn of an agent that goes on without the owner of its call.
 // A claim lapses early only if the bus proves its owner dead and no process of this
 // machine holds its tool.

@@ -138,7 +138,8 @@ function countCall(
 
 /**
  * The rounds with a word that another one had. The first one counts with the second. The same words
- * for another subject are a batch, and so is the next word in the same place.
+ * for another subject are a batch, and so is the next word in the same place. A statement with a word
+ * that no other one had looks for another thing: keys share words, such as the host of an address.
  */
 function countWording(
   streak: AnswerStreak,
@@ -150,8 +151,9 @@ function countWording(
   const subject = about ?? subjectOf(call.value, call.freeText)
   const whole = `${wording.join(' ')} in `
   const isBatch = words.has(whole) ? !words.has(whole + subject) : isNextOf(last, wording, words)
-  if (!isBatch && wording.some((word) => words.has(word)))
-    streak.reworded += streak.reworded === 0 ? 2 : 1
+  const isKnown = (word: string) => words.has(word)
+  const isReworded = about === undefined ? wording.some(isKnown) : wording.every(isKnown)
+  if (!isBatch && wording.length > 0 && isReworded) streak.reworded += streak.reworded === 0 ? 2 : 1
   for (const word of [...wording, whole, whole + subject]) remember(words, word, limits.loopSeenMax)
   streak.wording = wording
   return streak.reworded

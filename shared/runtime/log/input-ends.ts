@@ -1,7 +1,7 @@
 // Judges the ids of derived records: an id counts only if its input exists. Owns: the known ends of
 // the writers' inboxes. Without this check one record with a huge offset would move a mark, and all
 // genuine records of that writer would be dropped as repeats.
-// An id names the record's own partition (TOPOLOGY-3) and an offset before the end of
+// An id names the record's own partition and an offset before the end of
 // its stage's inbox. Where a signature proves the writer, the end is not looked up.
 // The end is looked up after the record was read. A genuine record's input is older
 // than the record, so it is there.

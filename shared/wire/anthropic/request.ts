@@ -8,8 +8,8 @@
 //
 // Every tool_use has exactly one tool_result, in the very next message and
 // in the same order. Providers refuse anything else (I5.4).
-// Equal entries give equal messages, and more entries only append
-// (UTTERANCES-2), so the provider's prompt cache holds.
+// Equal entries give equal messages, and more entries only append,
+// so the provider's prompt cache holds.
 // User and assistant alternate, the user is first and last, and no block
 // is blank.
 

@@ -3,7 +3,7 @@
 //
 // Every function_call has exactly one function_call_output, after the calls of its
 // response and in the same order (I5.4).
-// Equal entries give equal items, and more entries only append (UTTERANCES-2), so the
+// Equal entries give equal items, and more entries only append, so the
 // provider's prompt cache holds.
 // Reasoning returns unchanged to its own model, before the call that followed it. Only
 // encrypted reasoning returns: the provider stores nothing under its id.

@@ -1,6 +1,6 @@
 // The calls and turns that were stopped in the last hour, by agent and rule, with an upper bound of
 // the savings. Pure.
-// Savings are an upper bound (SAVINGS-1). Only the first stop of a turn by the
+// Savings are an upper bound. Only the first stop of a turn by the
 // loop-detector counts.
 // Memory: one entry for each pair of agent and rule in each minute (hour.ts).
 

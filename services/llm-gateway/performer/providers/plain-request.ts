@@ -6,7 +6,7 @@
 //
 // The text describes calls in a form that no parser of calls accepts: the model
 // should answer and not write calls.
-// Equal entries give equal texts, and more entries only append (UTTERANCES-2).
+// Equal entries give equal texts, and more entries only append.
 
 import type { Agent } from '../../../../shared/agents/agents.ts'
 import type { Call, HistoryEntry } from '../../../../shared/contract/messages.ts'

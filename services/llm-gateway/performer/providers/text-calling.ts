@@ -5,8 +5,8 @@
 //
 // One form, shown with an example (I2): a JSON object with name and arguments, or
 // an array of them. The history uses the same form.
-// Equal tools and entries give equal texts, and more entries only append
-// (UTTERANCES-2), so the provider's prompt cache holds.
+// Equal tools and entries give equal texts, and more entries only append,
+// so the provider's prompt cache holds.
 
 import type { Agent } from '../../../../shared/agents/agents.ts'
 import type { Call, Declaration } from '../../../../shared/contract/messages.ts'

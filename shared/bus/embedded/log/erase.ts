@@ -1,6 +1,6 @@
 // Deletes all records of conversations from the file, and their bytes: `PRAGMA secure_delete` zeroes
 // them in the pages, VACUUM writes all pages anew, and the checkpoint empties the write-ahead log.
-// Offsets stay used, and no time goes back (EMBEDDED-LOG-2, EMBEDDED-LOG-3).
+// Offsets stay used, and no time goes back.
 // Nothing is deleted if an inbox has a newer record of one of the conversations than the
 // caller has read: it may open a turn.
 

@@ -306,3 +306,9 @@ it.each<[string, (blanks: number) => string]>([
   const cpuMs = cpuMsOf(() => expect(found(text(100_000))).toBe(found(text(8))))
   expect(cpuMs).toBeLessThan(3_000)
 })
+
+it('marks around JSON are sought in linear time in two megabytes of signs', () => {
+  const text = `[[a${'['.repeat(9)}${`}}}}}}}}a${'/.'.repeat(23)}`.repeat(36_000)}x`
+  const cpuMs = cpuMsOf(() => expect(found(text)).toBeUndefined())
+  expect(cpuMs).toBeLessThan(1_500)
+})

@@ -48,6 +48,18 @@ describe('a search without hits', () => {
       rows(`SELECT ${letters(n)} FROM users WHERE name = '${name(n)}'`)
     expect(first(each(9, reworded))).toBe('8 same-answer')
   })
+
+  it('of a statement for one key after another is a batch, although the keys share words', () => {
+    const mail = (n: number) =>
+      one(
+        'query',
+        {
+          sql: `SELECT id FROM users WHERE email = '${letters(n)}.${letters(25 - n)}x@example.com'`,
+        },
+        ok('[]'),
+      )
+    expect(first(each(12, mail))).toBe('none')
+  })
 })
 
 describe('a page', () => {
