@@ -332,7 +332,7 @@ function onClaim(turn: Turn | undefined, message: Claim, time: Milliseconds): Re
 function applyOutcome(claim: ClaimInForce, outcome: Outcome, time: Milliseconds): Output[] {
   const { turn, round, open, phase } = claim
   if (outcome.result !== null) {
-    // The owner of this try knows only this try;.
+    // The owner of this try knows only this try.
     const isDenied = phase.lapsed && promisesNeverRan(outcome.result.status)
     return [finishCall(turn, round, open, isDenied ? refusedAgain : outcome.result)]
   }

@@ -76,8 +76,8 @@ export function applyVerdict(
 }
 
 /**
- * Ends waits by time: the round has expired, or a guard was silent. The guard with the earliest deadline goes first, so the record names the
- * guard that stopped a call.
+ * Ends waits by time: the round has expired, or a guard was silent. The guard with the earliest
+ * deadline goes first, so the record names the guard that stopped a call.
  */
 export function endOverdueWaits(turn: Turn, round: Round, time: Milliseconds): Output[] {
   if (time >= round.expiresAt) return finishWaitingCalls(turn, round, 'expired')

@@ -199,6 +199,9 @@ function relay(
     .once('close', () => {
       if (!outgoing.writableFinished) fail(new Error('the client has left'))
     })
+  // Closed already: no further event comes.
+  if (received.closed) fail(new Error('the answer was cut'))
+  else if (outgoing.closed) fail(new Error('the client has left'))
   return { arrived: arrived.promise, relayed: relayed.promise }
 }
 

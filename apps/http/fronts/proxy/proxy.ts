@@ -117,6 +117,7 @@ export function createProxy({
     const api = await wholeFormat(answers.api)
     await answerModel({ agent: name, path, api }, incoming, outgoing, gone.signal).catch(
       (error: unknown) => {
+        gone.abort() // an answer of the upstream may be open, and Weir answers in its place
         throw inFormOf(api, error)
       },
     )

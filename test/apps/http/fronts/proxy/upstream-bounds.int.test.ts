@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request as nodeRequest } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from '@jest/globals'
+import { limits } from '../../../../../shared/contract/limits.ts'
 import { scriptedGuard } from '../../scripted-guard.ts'
 import { type Proxied, proxied } from './proxied.ts'
 import { messagesCase } from './requests.ts'
@@ -13,7 +14,7 @@ import { type Received, sendJson } from './scripted-upstream.ts'
 let proxy: Proxied | undefined
 afterEach(() => proxy?.close())
 
-const { path, first, answer } = messagesCase
+const { path, request, first, answer } = messagesCase
 const veto = { coversSubscriptions: false }
 
 /** The raw target: fetch would resolve the dots. */
@@ -81,6 +82,20 @@ describe('a model server behind the proxy', () => {
       redirect: 'manual',
     })
     expect(posted.status).toBe(502) // a client would repeat it as a GET
+  })
+
+  it('keeps no connection for a refusal that is too large to read', async () => {
+    const closed = Promise.withResolvers<void>()
+    const respond = (_: Received, response: Parameters<typeof sendJson>[0]) => {
+      response.once('close', closed.resolve)
+      response.writeHead(400, { 'content-length': limits.frontBodyBytesMax + 1 }).write('{')
+    }
+    const guard = scriptedGuard({ before: () => ({ action: 'text_only', text: 'Stop calling.' }) })
+    proxy = await proxied(guard, respond)
+    const answered = await fetch(`${proxy.url}${path}`, { method: 'POST', body: request })
+    expect(answered.ok).toBe(false)
+    await answered.text()
+    await closed.promise
   })
 
   it('may answer with 304, which is no redirect', async () => {
