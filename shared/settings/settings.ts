@@ -97,7 +97,7 @@ const table: Record<SettingKey, Omit<Setting, 'variable' | 'secret'> & { secret?
   },
   dataFolder: {
     description:
-      'the folder of the embedded bus, with its file weir.db; on Kafka, of local copies of tables',
+      'the folder of the embedded log, with its file weir.db; on Kafka, of local copies of tables',
     ofFound: 'below',
     isPath: true,
     schema: { type: 'string', minLength: 1, default: '.weir' },
@@ -203,7 +203,7 @@ const table: Record<SettingKey, Omit<Setting, 'variable' | 'secret'> & { secret?
   },
   synchronous: {
     description:
-      'when the embedded bus waits for the disk. Each value survives a killed process, only full survives each power loss',
+      'when the embedded log waits for the disk. Each value survives a killed process, only full survives each power loss',
     ofFound: ['full'],
     schema: { type: 'string', enum: ['off', 'normal', 'full'], default: 'normal' },
   },

@@ -70,7 +70,7 @@ export const examples: Example[] = [
 const model = (userText: string): Reply => {
   if (userText.includes('A wrong key')) return { kind: 'error', status: 401, message: 'wrong key' }
   if (userText.includes('Which files are here?')) return says(text('I look.'), call('list', {}))
-  if (userText.includes('Wait an hour.')) return says(call('wait', {}))
+  if (userText.includes('Read every file here.')) return says(call('wait', {}))
   if (userText.includes('Write about weirs'))
     return says(call('research', { task: 'Explain a weir.' }))
   if (userText.includes('Explain a weir')) return says(text('A low wall.'))

@@ -3,7 +3,7 @@
 import { Weir } from '../../client/weir.ts' // in a program of yours: from 'weir-agents'
 
 const weir = await Weir.open({ agents: 'agent.yaml' })
-const turn = weir.ask({ agent: 'my-agent', text: 'Wait an hour.' })
+const turn = weir.ask({ agent: 'my-agent', text: 'Read every file here.' })
 
 for await (const event of turn) {
   if (event.type === 'tool-started') await turn.cancel() // or from elsewhere: ask({ ..., signal })

@@ -62,7 +62,7 @@ export const identicalFailure: Rule<Memory> = {
   thresholds: ['loop.identicalFailures'],
   description: 'The same call keeps failing, or different calls keep failing in the same way.',
   firesWhen:
-    'the same call fails for the 3rd time, or different calls fail alike. Wrong shape, no right or unknown tool: the 3rd time. Other errors: the 4th. Failed lookups: the 6th. Passing errors: the 10th',
+    'the same call fails for the 3rd time. Or different calls fail alike: the 3rd time for a wrong shape, a missing right or an unknown tool, the 4th for other errors. Failed lookups: the 6th. Passing errors, also by the same call: the 10th',
   endedBy: 'a success of the same operation, or a new change',
   sentence: 'kept making the same failing call',
   initial: () => ({ byArguments: new Map(), byError: new Map(), byService: new Map() }),
