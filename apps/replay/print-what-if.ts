@@ -138,8 +138,8 @@ function effectText({ roundsSaved, tokensSaved, roundsLater }: Change): string {
 }
 
 /**
- * The output of `weir replay --set … --json`. Savings cover only the turn of each change
- *. Fields are added, and none changes its meaning.
+ * The output of `weir replay --set … --json`. Savings cover only the turn of each change.
+ * Fields are added, and none changes its meaning.
  */
 export function whatIfJson({
   asked,

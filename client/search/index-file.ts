@@ -108,8 +108,8 @@ type Place = Pick<Settings, 'dataFolder' | 'encryptionKeys' | 'encryptionCommand
 
 /**
  * The file of the index for a log of these settings. In memory if there is no such folder, if the folder
- * has no mark of this user, or if this process has the keys of encrypted records
- *. Then a file from the time before the encryption is removed.
+ * has no mark of this user, or if this process has the keys of encrypted records.
+ * Then a file from the time before the encryption is removed.
  */
 export function searchFileOf({ dataFolder, encryptionKeys, encryptionCommand }: Place): string {
   if (!existsSync(dataFolder) || !isOwnFolder(dataFolder)) return inMemory

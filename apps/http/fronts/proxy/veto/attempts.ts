@@ -1,6 +1,5 @@
 // The attempts of one request at the upstream: the request, its repeats after denied answers, and the
-// whole answer of each. Text goes to the client at once. From the first call on, everything is held
-//.
+// whole answer of each. Text goes to the client at once. From the first call on, everything is held.
 // Reads: answers of the upstream. Owns: the number of attempts, and the reservation of each.
 // The answer is parsed once, and the client gets only prints of its values.
 // An upstream that is silent for too long ends the attempt: the client gets events from
