@@ -198,6 +198,7 @@ function performerOf(
         jobs.set(name, { phase: 'over' })
         return
       case 'left':
+      case 'returned':
       case 'over':
         return
       default:
@@ -292,7 +293,7 @@ function createJobEnds({ owner, writes: { write, track }, runs }: JobEndsOptions
   return { giveBack, drop }
 
   function giveBack(jobs: Jobs, name: string, { task, sent, free }: Claimed): void {
-    jobs.set(name, { phase: 'over' })
+    jobs.set(name, { phase: 'returned' })
     free()
     // After the claim's write: before it, the reducer has no claim to give back.
     const place = { ...tryIdOf(task), owner }

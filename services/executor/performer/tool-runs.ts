@@ -65,6 +65,8 @@ export type Job =
    * its end any more.
    */
   | { phase: 'left'; stop: () => void; leave: () => void }
+  /** Given back by this owner. The claim may become one of nobody. */
+  | { phase: 'returned' }
   | { phase: 'over' }
 
 export type Claimed = Extract<Job, { phase: 'claimed' }>

@@ -693,6 +693,41 @@ describe('shutdown', () => {
     expect(resultsIn(outputs)).toEqual([['unknown']])
   })
 
+  it('ends a call whose agent goes on, if its further try is cancelled before the start', async () => {
+    const cancelled: string[] = []
+    const run = {
+      kind: 'function',
+      run: async () => '',
+      runsAgent: 'helper',
+      cancelAgent: async ({ idempotencyKey }: { idempotencyKey: string }) => {
+        cancelled.push(idempotencyKey)
+      },
+    } as const
+    const withAgent = new Map(
+      [...agents].map(([name, agent]) => [
+        name,
+        { ...agent, tools: agent.tools.map((tool) => ({ ...tool, run })) },
+      ]),
+    )
+    const { append, own, tools, outputs } = world()
+    const slots = createSlots(1)
+    const owner = own('a', startExecutor({ agents: withAgent, run: tools.run, slots }))
+    append(roundCleared())
+    await settled()
+    await owner.close('shutdown')
+    const checked = Promise.withResolvers<[]>()
+    const policies = () => checked.promise
+    const next = own('b', startExecutor({ agents: withAgent, run: tools.run, slots }), { policies })
+    await settled()
+    expect(typesOf(next.written)).toEqual(['claim'])
+    append(cancel)
+    checked.resolve([])
+    await settled()
+    expect(cancelled[0]).toEqual('["c",7,1,0]')
+    expect(typesOf(next.written)).toEqual(['claim', 'outcome', 'lapsed'])
+    expect(resultsIn(outputs)).toEqual([['unknown']])
+  })
+
   it('waits for running tools, and claims nothing more', async () => {
     const { append, own, start, tools, outputs } = world({ places: 1 })
     const owner = own('a', start)
