@@ -145,6 +145,7 @@ function writePages(): void {
   const pages = ['AGENTS.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md']
   for (const page of [...pages, 'LICENSE', 'docs', 'integrations'])
     cpSync(join(root, page), join(made, page), { recursive: true })
+  rmSync(join(made, 'docs', '.vitepress'), { recursive: true })
   for (const page of globSync(join(made, 'docs', '**', '*.md')))
     writeFileSync(
       page,
