@@ -62,6 +62,7 @@ inBrowser('in a browser', () => {
   let address: string
 
   beforeAll(async () => {
+    expect(pages).toBeDefined() // a page without a build never gets ready
     server = createServer((request, response) => {
       const path = fileOf('index.html', new URL(request.url ?? '/', 'http://site').pathname)
       const file = join(folder, path)
