@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../generated-file.ts'
-import { code, type Table, type Tables } from './table.ts'
+import { code, type Table, type Tables, withoutStop } from './table.ts'
 
 type Property = {
   description?: string
@@ -62,12 +62,10 @@ function table(keys: Key[]): Table {
   const rows = keys.map(({ key, property, isRequired }) => {
     const [text, byText] = (property.description ?? '').split(/ ?Default: /)
     const byDefault = property.default === undefined ? byText : code(`${property.default}`)
-    const meaning = (text ?? '').replace(/\.$/, '')
+    const meaning = withoutStop(text ?? '')
     return [
       code(key),
-      isRequired
-        ? 'required'
-        : (byDefault ?? '').replace(/\.$/, '').replaceAll(/\$\{[^}]+\}/g, code),
+      isRequired ? 'required' : withoutStop(byDefault ?? '').replaceAll(/\$\{[^}]+\}/g, code),
       [meaning, bounds(property)]
         .filter((part) => part !== '')
         .join(' ')
@@ -79,9 +77,10 @@ function table(keys: Key[]): Table {
 
 /** Values that the description names are not repeated. */
 function bounds({ description = '', enum: values, minimum, maximum }: Property): string {
-  const unnamed = values?.filter((value) => !description.includes(`${value}`))
-  if (values !== undefined)
-    return unnamed?.length === 0 ? '' : `(${values.map((value) => code(`${value}`)).join(', ')})`
+  if (values !== undefined) {
+    const areNamed = values.every((value) => description.includes(`${value}`))
+    return areNamed ? '' : `(${values.map((value) => code(`${value}`)).join(', ')})`
+  }
   if (minimum === undefined || maximum === undefined || maximum > 10_000_000) return ''
   return `(${minimum} to ${maximum})`
 }

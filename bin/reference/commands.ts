@@ -5,7 +5,7 @@ import { commandGroups } from '../../apps/cli/command-list.ts'
 import { examplesOf } from '../../apps/cli/examples.ts'
 import { createProgram } from '../../apps/cli/program.ts'
 import { exitCodes } from '../../apps/terminal/exit-codes.ts'
-import { code, type Tables } from './table.ts'
+import { code, type Tables, withoutStop } from './table.ts'
 
 export async function commandTables(): Promise<Tables> {
   const program = await createProgram('all')
@@ -52,10 +52,7 @@ function rowOf({ command, path }: Named): string[] {
   })
   return [
     code([path, ...words].join(' ')),
-    command
-      .description()
-      .replace(/ Exit codes?: .*$/, '')
-      .replace(/\.$/, ''),
+    withoutStop(command.description().replace(/ Exit codes?: .*$/, '')),
     examplesOf(path).slice(0, 1).map(code).join(''),
   ]
 }

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { limits } from '../../shared/contract/limits.ts'
 import { root } from '../generated-file.ts'
-import type { Tables } from './table.ts'
+import { type Tables, withoutStop } from './table.ts'
 
 export function limitTables(): Tables {
   const source = readFileSync(join(root, 'shared/contract/limits.ts'), 'utf8')
@@ -12,10 +12,7 @@ export function limitTables(): Tables {
     ([, comment = '', members = '']) => {
       const names = [...members.matchAll(/^ {2}(\w+):/gm)].map(([, name]) => name as LimitName)
       return [
-        comment
-          .replace(/\n\s*\*/g, ' ')
-          .trim()
-          .replace(/\.$/, ''),
+        withoutStop(comment.replace(/\n\s*\*/g, ' ').trim()),
         names.map(limitText).join(' / '),
       ]
     },

@@ -35,7 +35,11 @@ function cellOf(text: string): string {
   return text.replace(/\s+/g, ' ').replaceAll('|', '\\|')
 }
 
-/** In the columns of a page a meaning has no capital and no full stop at its end. */
+/** A description as a cell, which has no full stop at its end. */
+export function withoutStop(text: string): string {
+  return text.replace(/\.$/, '')
+}
+
 export function code(text: string): string {
   return `\`${text}\``
 }
