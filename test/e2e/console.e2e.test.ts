@@ -55,6 +55,12 @@ function askDigger({ deploys = false } = {}) {
 
 const approvals = { rules: [{ name: 'production', tools: ['deploy'] }], waitMs: 3_600_000 }
 
+/** The page is drawn again each second, also while a person types. */
+const redraw = `new Promise((resolve) => {
+  dispatchEvent(new Event('resize'))
+  requestAnimationFrame(() => requestAnimationFrame(resolve))
+})`
+
 /** A tab with the page, and the problems that it reports. */
 async function tab(context: BrowserContext, url: string): Promise<Page & { problems: string[] }> {
   const page = await context.newPage()
@@ -837,7 +843,10 @@ withBrowser('the console', () => {
     await other.waitForSelector('.conversation-row:has-text("Refund customer 700")')
     expect(await other.inputValue('input[type=search]')).toBe('customer paid')
     await page.fill('input[type=search]', '')
+    await counts('3 conversations')
     await page.fill('input[name=agent]', 'helpr')
+    await page.evaluate(redraw)
+    expect(await page.inputValue('input[name=agent]')).toBe('helpr')
     await page.keyboard.press('Enter')
     await page.waitForSelector('[role=alert]:has-text("Did you mean helper?")')
     expect(await page.textContent('select[name=intervention]')).toContain('allany intervention')

@@ -43,17 +43,32 @@ const examples: Record<string, string> = {
   until: '1h ago',
 }
 
+/** The text that a person is typing into a field, which a redraw must keep. */
+let draft: { key: string; text: string } | undefined
+
 type Field = { value: string; onFilter(key: string, value: string): void }
 
 export function filterField({ key, accepted, known }: FilterData, { value, onFilter }: Field) {
   const set = (given: string) => onFilter(key, given)
-  const onChange = (event: Event) => set((event.target as HTMLInputElement).value)
+  const textOf = (event: Event) => (event.target as HTMLInputElement).value
+  const onInput = (event: Event) => {
+    draft = { key, text: textOf(event) }
+  }
+  const onChange = (event: Event) => {
+    draft = undefined
+    set(textOf(event))
+  }
+  // Follows the event of a change if there is one.
+  const onBlur = () => {
+    draft = undefined
+  }
+  const shown = draft?.key === key ? draft.text : value
   const list = `known-${key}`
   return html`<label key=${key} class="filter">
     <span class="name">${labels[key] ?? key}</span>
     ${
       accepted === null
-        ? html`<input type="text" name=${key} value=${value} placeholder=${examples[key] ?? 'all'} list=${known === null ? undefined : list} onChange=${onChange} />`
+        ? html`<input type="text" name=${key} value=${shown} placeholder=${examples[key] ?? 'all'} list=${known === null ? undefined : list} onInput=${onInput} onChange=${onChange} onBlur=${onBlur} />`
         : select({
             name: key,
             value,
