@@ -1,6 +1,6 @@
 // The settings of a deployment: one table with key, environment variable, unit, default and bounds.
 // They are read once, at the start. A flag wins over the environment, then the settings file
-// (settings-file.ts), then the default. A number that nobody tunes is a constant in limits.ts.
+// (settings-file.ts), then the default. A number that nobody tunes is a constant.
 // Agents have their own file.
 
 import { dirname, isAbsolute, join } from 'node:path'
