@@ -2,8 +2,8 @@
 // gets its request and its answer as values.
 // The calls of one message join only if the host starts them together. Calls that it
 // starts one after the other are rounds of one call each.
-// A round begins once the calls of the round before are decided: a later round ends the claims of an earlier
-// one, so a call that was allowed but not yet claimed would not run.
+// A round begins once the calls of the round before are decided. A later round ends the claims of an
+// earlier one, and an allowed call without a claim does not run.
 
 import type { ReadGuestAnswer, ReadGuestRequest } from '../../../client/guard/guest-conversation.ts'
 import type { Declaration } from '../../../shared/contract/messages.ts'
