@@ -19,12 +19,12 @@ export function verdictCounts(): { name: string; value: number; unit: string }[]
   const commands = honestCommands(2_000)
   return [
     {
-      name: 'honest traces of the corpus that a rule stops or nudges',
+      name: 'honest traces in the corpus that a rule stops or nudges',
       value: honest.filter(({ verdict }) => verdict.step !== null).length,
       unit: `of ${honest.length}`,
     },
     {
-      name: 'looping traces of the corpus that are found in time',
+      name: 'looping traces in the corpus that are found in time',
       value: loops.filter(({ verdict }) => verdict.ok).length,
       unit: `of ${loops.length}`,
     },

@@ -7,8 +7,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from '@jest/globals'
 
 const root = join(import.meta.dirname, '../..')
-const page = readFileSync(join(root, 'docs/internals/records.md'), 'utf8')
-const pageOfOthers = readFileSync(join(root, 'test/paths/README.md'), 'utf8')
+const page = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8')
 
 describe.each([
   { title: 'The path of a request under the veto', program: 'request-under-veto.ts', filesMax: 30 },
@@ -50,13 +49,11 @@ describe.each([
 
 /** `counted`: the numbered rows. `others`: files and folders that do not count. */
 function tablesOf(title: string) {
-  const sectionOf = (text: string) => text.split(`## ${title}\n`)[1]?.split('\n## ')[0] ?? ''
-  const counted = [...sectionOf(page).matchAll(/^\| (\d+) \| `([^`]+)` \|/gm)].map(
+  const section = page.split(`## ${title}\n`)[1]?.split('\n## ')[0] ?? ''
+  const counted = [...section.matchAll(/^\| (\d+) \| `([^`]+)` \|/gm)].map(
     ([, number, file = '']) => ({ number: Number(number), file }),
   )
-  const rows = [...sectionOf(pageOfOthers).matchAll(/^\| (`[^|]*) \|/gm)].map(
-    ([, files = '']) => files,
-  )
+  const rows = [...section.matchAll(/^\| (`[^|]*) \|/gm)].map(([, files = '']) => files)
   const others = rows.flatMap((row) => [...row.matchAll(/`([^`]+)`/g)].map(([, file = '']) => file))
   return { counted, others }
 }
