@@ -48,7 +48,7 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
         'Write a conversation as a page for a browser. Without a conversation: the newest conversations, with an index.',
       conversations:
         'List the latest conversations: questions, turns, tokens, money, ends, notable facts.',
-      tail: 'Print the decoded records of a topic, one JSON object per line; see apps/history/tail/record-line.ts.',
+      tail: 'Print the decoded records of a topic, one JSON object a line: topic, partition, offset, time, key, id, type, message.',
     }),
     part(async () => (await import('./commands/log/audit.ts')).addAudit, {
       audit:

@@ -7,7 +7,7 @@ import type { ConversationId } from '../contract/ids.ts'
 import { type Placed, parentOf } from '../contract/tree.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 import { type Money, sumOfMoney } from './totals.ts'
-import { callsDenied } from './turn-facts.ts'
+import { callsDenied, callsPending } from './turn-facts.ts'
 import { type Ending, endingOf, type TurnView } from './turn-view.ts'
 
 /** `weir conversations --tree ID --json` prints it. Newer versions may add fields. */
@@ -27,6 +27,8 @@ type TreeUse = {
   calls: number
   /** Of these calls, such as those that a cap of the tree held back. */
   denied: number
+  /** The calls of open turns that wait for a person. */
+  pending: number
   tokens: number
   money: Money | null
   startedAt: Milliseconds
@@ -95,6 +97,7 @@ export function addTurnToTree(tree: TreeFold, conversation: ConversationId, turn
   folded.rounds += turn.round
   folded.calls += turn.calls
   folded.denied += callsDenied(turn.facts)
+  folded.pending += ending === undefined ? callsPending(turn.facts) : 0
   folded.tokens += turn.tokens
   folded.startedAt = Math.min(folded.startedAt, startedAt)
   folded.lastAt = Math.max(folded.lastAt, ending?.at ?? turn.lastAt)
@@ -113,6 +116,7 @@ function beginLine(conversation: ConversationId, startedAt: Milliseconds): Folde
     rounds: 0,
     calls: 0,
     denied: 0,
+    pending: 0,
     tokens: 0,
     startedAt,
     lastAt: startedAt,
@@ -135,7 +139,7 @@ export function treeTimeline(
 }
 
 function lineOf(folded: Folded, depth: number, money: Money | null): TreeLine {
-  const { placed, agent, turns, rounds, calls, denied, tokens } = folded
+  const { placed, agent, turns, rounds, calls, denied, pending, tokens } = folded
   const { startedAt, lastAt, isOpen, ending } = folded
   const parent = parentOf(placed)
   return {
@@ -151,6 +155,7 @@ function lineOf(folded: Folded, depth: number, money: Money | null): TreeLine {
     rounds,
     calls,
     denied,
+    pending,
     tokens,
     money,
     ...timesOf(startedAt, isOpen ? null : lastAt),
@@ -201,7 +206,7 @@ function inPlaces(root: ConversationId, all: readonly Folded[]): InPlace[] {
 }
 
 function sumOf(root: ConversationId, lines: readonly TreeLine[]): TreeSum {
-  const total = (key: 'turns' | 'rounds' | 'calls' | 'denied' | 'tokens') =>
+  const total = (key: 'turns' | 'rounds' | 'calls' | 'denied' | 'pending' | 'tokens') =>
     lines.reduce((sum, line) => sum + line[key], 0)
   const children = lines.filter(({ conversation }) => conversation !== root)
   const ids = (some: readonly TreeLine[]) => some.map(({ conversation }) => conversation)
@@ -214,6 +219,7 @@ function sumOf(root: ConversationId, lines: readonly TreeLine[]): TreeSum {
     rounds: total('rounds'),
     calls: total('calls'),
     denied: total('denied'),
+    pending: total('pending'),
     tokens: total('tokens'),
     money: sumOfMoney(lines.flatMap(({ money }) => money ?? [])),
     ...timesOf(lines.length === 0 ? 0 : startedAt, isOpen ? null : endedAt),

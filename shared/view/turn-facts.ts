@@ -101,6 +101,11 @@ export function callsDenied({ denials, deniedByChecks }: FactFold): number {
   return (denials?.size ?? 0) + (deniedByChecks?.size ?? 0)
 }
 
+/** The calls that wait for a person. */
+export function callsPending({ approvals }: FactFold): number {
+  return [...(approvals?.values() ?? [])].filter(({ outcome }) => outcome === 'pending').length
+}
+
 /** Whether the validator denied the call, or a check before its start. A guard did not. */
 export function isDeniedByCheck(message: CallDenied | CallFinished): boolean {
   if (message.type === 'call-denied') return true

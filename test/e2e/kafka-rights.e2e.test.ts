@@ -13,6 +13,7 @@ import { topicsThere } from '../../apps/service/topics-there.ts'
 import { type Edge, openEdge } from '../../client/edge/edge.ts'
 import { openGuard } from '../../client/guard/guard.ts'
 import { stagesOfGuests } from '../../client/guard/log/bus-front.ts'
+import { fleetMembers } from '../../client/place/fleet.ts'
 import { openBus } from '../../client/place/open-bus.ts'
 import { openApprovals } from '../../services/approval/performer/approvals.ts'
 import {
@@ -42,7 +43,7 @@ import {
 import { registerGuard } from '../../shared/runtime/guards/guard-registry.ts'
 import { type RunningGuards, startGuards } from '../../shared/runtime/guards/start-guards.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
-import { readSettings } from '../../shared/settings/settings.ts'
+import { readSettings, type Settings } from '../../shared/settings/settings.ts'
 import { askEdge } from '../support/asked-turn.ts'
 import { answerOf, requestOf, type Said, saidCall } from '../support/guest-requests.ts'
 import { until } from '../support/inbox.ts'
@@ -122,10 +123,8 @@ function accessWithout({ user, stage, right, lacks }: Lack): PrincipalAccess {
   return { principal: user, rights: left }
 }
 
-async function busAs(user: string): Promise<Bus> {
-  const known = buses.get(user)
-  if (known !== undefined) return known
-  const settings = readSettings(
+function settingsAs(user: string): Settings {
+  return readSettings(
     {
       bus: 'kafka',
       topicPrefix,
@@ -135,7 +134,12 @@ async function busAs(user: string): Promise<Bus> {
     },
     {},
   )
-  const bus = await openBus(settings, log, { keepsTables: false })
+}
+
+async function busAs(user: string): Promise<Bus> {
+  const known = buses.get(user)
+  if (known !== undefined) return known
+  const bus = await openBus(settingsAs(user), log, { keepsTables: false })
   buses.set(user, bus)
   return bus
 }
@@ -324,6 +328,17 @@ describe('one user per principal with the printed rights', () => {
     }
     expect(accepted).toEqual([])
   }, 120_000)
+
+  it('shows the members of the fleet to an operator, and refuses a stage for good', async () => {
+    const membersFor = async (user: string) =>
+      fleetMembers({ bus: await busAs(user), settings: settingsAs(user), log })
+    expect(await membersFor('operator')).toEqual(expect.any(Array))
+    await expect(membersFor('validator')).rejects.toMatchObject({
+      code: 'bus.unauthorized',
+      retryable: false,
+      message: expect.stringContaining('Grant the permission Describe on all groups of Weir'),
+    })
+  })
 
   it.each(lacks)(
     'names the missing right of a stage: $right',

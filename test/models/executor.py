@@ -106,7 +106,7 @@ def steps(idem, off, K, Z, C, D, G):
                     yield 'fault', f'{me} ends in order, its agent goes on: {kind}', put(_r(o, running=0, phase='gone'), log=s.log + (('outcome', name, call[1], kind),), drains=s.drains + 1)
                 if reaches(off) and s.child and o.gen == s.gen and call[0] == 'claimed' and call[4] and not o.running:
                     yield 'do', f'{me} cancels the agent', put(o, child=False)
-                if call[0] == 'claimed' and call[2] == 'nobody' and not s.child and ('nobody', call[1]) not in o.freed:
+                if o.gen == s.gen and call[0] == 'claimed' and call[2] == 'nobody' and not s.child and ('nobody', call[1]) not in o.freed:
                     yield 'do', f'{me} reports that nobody has the claim', put(_r(o, freed=o.freed + (('nobody', call[1]),)), log=s.log + (('lapsed', 'nobody', call[1]),))
                 if call[0] == 'pausing' and ('pause', call[1]) not in o.freed: yield 'do', f'{me} writes the tick after the pause', put(_r(o, freed=o.freed + (('pause', call[1]),)), log=s.log + (('tick', -1),))
                 if call[0] == 'claimed' and o.ticked < call[3] and ('log-clock' in off or call[3] <= s.passed):

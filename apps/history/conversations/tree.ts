@@ -101,7 +101,7 @@ function detailsOf(line: TreeLine): string {
 }
 
 function useText(
-  { turns, rounds, calls, denied, tokens, money, durationMs }: TreeLine | TreeSum,
+  { turns, rounds, calls, denied, pending, tokens, money, durationMs }: TreeLine | TreeSum,
   isUnseen = false,
 ): string {
   return [
@@ -109,6 +109,7 @@ function useText(
     count(rounds, 'round'),
     count(calls, 'call'),
     ...(denied === 0 ? [] : [`${number(denied)} denied`]),
+    ...(pending === 0 ? [] : [`${number(pending)} waiting for a person`]),
     isUnseen ? 'tokens not known' : count(tokens, 'token'),
     ...(money === null ? [] : [moneyText(money)]),
     durationMs === null ? 'runs' : durationText(durationMs),

@@ -7,7 +7,7 @@
 // in several layers. The files next to this one do these jobs instead. record-batch.ts encodes and
 // decodes records.
 
-import type { KafkaConfig } from 'kafkajs'
+import type { GroupDescription, KafkaConfig } from 'kafkajs'
 // @ts-expect-error kafkajs has no types for its inner files
 import InnerBroker from 'kafkajs/src/broker/index.js'
 // @ts-expect-error
@@ -64,6 +64,7 @@ export type DriverBroker = {
   findGroupCoordinator(options: { groupId: string; coordinatorType: number }): Promise<{
     coordinator: { nodeId: number; host: string; port: number }
   }>
+  describeGroups(options: { groupIds: string[] }): Promise<{ groups: GroupDescription[] }>
   joinGroup(options: {
     groupId: string
     sessionTimeout: number

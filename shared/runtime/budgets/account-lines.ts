@@ -6,6 +6,8 @@
 // A line without a request and without a pace leaves memory, also if no record of its
 // account follows. Another record of the partition is enough.
 // A line that cannot be read holds no request: a limit is the provider's own to enforce.
+// Only its own start begins a request. One whose round has a newer attempt waits, and goes back into the line
+// if that attempt ends first: this process may still own the round.
 
 import { createHash } from 'node:crypto'
 import { hasInForce } from '../../codec/codec.ts'
@@ -80,9 +82,14 @@ export const unknownEnd: SlotEnd = { tokens: null, refusedBy: null, waitMs: 0 }
 /** `sweptSize`: the number of lines after the newest search for idle ones. */
 type Lines = { byAccount: Map<string, RequestLine>; sweptSize: number }
 
-/** `behindMs`: how far the log's time is behind this clock, at most. Undefined: not read yet. */
+/**
+ * `behindMs`: how far the log's time is behind this clock, at most. Undefined: not read yet. `isReplaced`: a
+ * newer attempt of its round has its place.
+ */
 type Waiter = Pick<SlotReserved, 'attempt' | 'request'> & {
   behindMs: Milliseconds | undefined
+  isReplaced: boolean
+  reserve: () => void
   start: (how: 'start' | 'full') => void
   onWait: (wait: () => SlotWait) => void
 }
@@ -132,13 +139,8 @@ export function createAccountLines(follower: BudgetFollower): AccountLines {
     const order = [...starts.keys()]
     let nextMs = looksMs
     for (const waiter of own.values()) {
-      const { behindMs } = waiter
-      if (behindMs === undefined) continue
-      const attempt = attemptInLine(line, waiter)
-      if (attempt === undefined) {
-        waiter.start('full')
-        continue
-      }
+      const { attempt, behindMs } = waiter
+      if (behindMs === undefined || isOutOfLine(line, waiter)) continue
       const at = starts.get(attempt) ?? line.running.get(attempt)?.at
       if (at === undefined) continue // it expires first
       if (at + behindMs <= now) waiter.start('start')
@@ -178,10 +180,18 @@ export function createAccountLines(follower: BudgetFollower): AccountLines {
     if (!hasLimits(given) && !isHeld) return slotOf(context, own, false)
 
     const started = Promise.withResolvers<'start' | 'full' | undefined>()
+    const type = 'slot-reserved' as const
+    const reservation = { type, ...own, ...reserved, request, limits: given }
     const waiter: Waiter = {
       attempt,
       request,
       behindMs: undefined,
+      isReplaced: false,
+      reserve() {
+        waiter.behindMs = undefined
+        startUnlessRead()
+        void append(context, reservation)
+      },
       start: started.resolve,
       onWait: once((wait) => onWait(wait())),
     }
@@ -190,17 +200,15 @@ export function createAccountLines(follower: BudgetFollower): AccountLines {
     const leave = () => started.resolve(undefined)
     stop.addEventListener('abort', leave, { once: true })
     let cancel = () => {}
-    try {
-      await context.budgets.append(id, {
-        type: 'slot-reserved',
-        ...own,
-        ...reserved,
-        request,
-        limits: given,
-      })
+    function startUnlessRead(): void {
+      cancel()
       cancel = context.clock.after(limits.budgetReadMs, () => {
         if (waiter.behindMs === undefined) started.resolve('start')
       })
+    }
+    try {
+      await context.budgets.append(id, reservation)
+      startUnlessRead()
       if (stop.aborted) leave()
       const how = await started.promise
       if (how === 'start') return slotOf(context, own, true)
@@ -230,6 +238,16 @@ export function createAccountLines(follower: BudgetFollower): AccountLines {
       }
     },
   }
+}
+
+/** Whether its attempt has no place: another attempt of its round has it, or the line is full. */
+function isOutOfLine(line: RequestLine, waiter: Waiter): boolean {
+  const inLine = attemptInLine(line, waiter)
+  if (inLine === waiter.attempt) return false
+  if (inLine === undefined && waiter.isReplaced) waiter.reserve()
+  else if (inLine === undefined) waiter.start('full')
+  waiter.isReplaced = inLine !== undefined
+  return true
 }
 
 function slotOf(

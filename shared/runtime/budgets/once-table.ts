@@ -26,8 +26,10 @@ export type OnceTable = {
   open: Map<string, string>
 }
 
-/** The call that holds equal values. `since`: the append time of its reservation. */
-export type EqualCall = TurnId & { since: Milliseconds; status: 'open' | 'done' | 'unknown' }
+/** The call that holds equal values, by the name of its reservation. `since`: the append time of that record. */
+export type EqualCall = Pick<Holder, 'conversation' | 'turn' | 'call' | 'since'> & {
+  status: 'open' | 'done' | 'unknown'
+}
 
 export type OnceDecision =
   | { kind: 'granted' }
@@ -51,8 +53,9 @@ export function reserveValues(
   const held = values.get(hash)
   const holder = held === undefined || isFree(held, time) ? undefined : held
   if (holder !== undefined && (holder.call !== call || holder.isDone)) {
-    const { conversation, turn, since } = holder
-    return { kind: 'equal', call: { conversation, turn, since, status: statusOf(holder, time) } }
+    const { conversation, turn, call, since } = holder
+    const status = statusOf(holder, time)
+    return { kind: 'equal', call: { conversation, turn, call, since, status } }
   }
   if (holder === undefined && values.size >= limits.onceTenantValuesMax) sweep(table, time)
   if (holder === undefined && values.size >= limits.onceTenantValuesMax) return { kind: 'full' }

@@ -15,6 +15,7 @@ import { deniedByGuard, guardSays, reasonOfDenial } from '../../model-texts/deni
 import { onceElsewhere, onceTenantFull, onceUnread } from '../../model-texts/once.ts'
 import { modeAmong } from '../guards/tool-pattern.ts'
 import type { CallReservations } from './call-reservations.ts'
+import type { EqualCall } from './once-table.ts'
 
 /** `arguments`: as the tool gets them. `guards`: those in force. `forMs`: the longest time it may run. */
 export type OnceCall = CallId & {
@@ -51,9 +52,9 @@ export function onceValues(reservations: CallReservations): OnceValues {
         case 'granted':
           return undefined
         case 'equal': {
-          const { status, since, conversation, turn } = decision.call
+          const { status, since } = decision.call
           const text = onceElsewhere[status](name, new Date(since).toISOString())
-          return denial(codes[status], text, `turn at offset ${turn} of ${conversation}`)
+          return denial(codes[status], text, placeOf(decision.call))
         }
         case 'full':
           return denial('once.full', onceTenantFull)
@@ -88,6 +89,13 @@ function denial(code: string, text: string, earlier?: string): CallEnding {
     ),
     guard: onceGuard,
   }
+}
+
+/** So a person finds the earlier result, of which the ledger has a hash only. */
+function placeOf({ conversation, turn, call }: EqualCall): string {
+  const at = `turn at offset ${turn} of ${conversation}`
+  const [, round, ordinal] = /,(\d+),(\d+)\]$/.exec(call) ?? []
+  return round === undefined ? at : `call ${ordinal} in round ${round} of the ${at}`
 }
 
 function reservingOf({ conversation, turn, round, ordinal }: CallId) {

@@ -14,10 +14,12 @@ type Given = {
   parent?: Parent
   end?: Partial<TurnFinished> | null
   isDenied?: boolean
+  isPending?: boolean
 }
 
 /** A turn of one round with one call and 100 tokens, which runs for 50 ms. `end` null: it is open. */
-function turnOf({ id: conversation, at, turn = 7, parent, end = {}, isDenied }: Given): TurnView {
+function turnOf(given: Given): TurnView {
+  const { id: conversation, at, turn = 7, parent, end = {}, isDenied, isPending } = given
   const place = { conversation, turn }
   const view = beginTurn(turn, at)
   const messages = [
@@ -33,6 +35,7 @@ function turnOf({ id: conversation, at, turn = 7, parent, end = {}, isDenied }: 
       calls: [call],
       usage,
     },
+    ...(isPending ? [{ type: 'approval-pending', ...place, round: 1, calls: [call] }] : []),
     ...(isDenied ? [{ ...callFinished(0, { status: 'denied' }), ...place }] : []),
     ...(end === null ? [] : [{ ...turnFinished(), ...place, ...end }]),
   ] as Message[]
@@ -130,6 +133,14 @@ describe('The tree of a conversation', () => {
       { id: 'call/boss/7/1/0', at: 200 },
     ])
     expect([...lines, sum].map(({ denied }) => denied)).toEqual([2, 0, 2])
+  })
+
+  it('counts the calls of open turns that wait for a person', () => {
+    const { lines, sum } = treeOf([
+      { id: 'boss', at: 100, isPending: true },
+      { id: 'call/boss/7/1/0', at: 200, isPending: true, end: null },
+    ])
+    expect([...lines, sum].map(({ pending }) => pending)).toEqual([0, 1, 1])
   })
 
   it('has no end and no duration while a turn is open', () => {

@@ -1,7 +1,7 @@
 // Consumer groups for an operator's repair: the commits of a group without members, and the
 // deletion of topics and groups. A running group is never changed.
 
-import type { Admin, KafkaConfig } from 'kafkajs'
+import type { Admin, GroupDescription, KafkaConfig } from 'kafkajs'
 import type { Logger } from 'pino'
 import type { Commit } from '../../../contract/bus.ts'
 import { type Clock, systemClock } from '../../../lib/clock.ts'
@@ -9,9 +9,10 @@ import { WeirError } from '../../../lib/errors.ts'
 import { pause } from '../../../lib/pause.ts'
 import type { FleetMember } from '../../fleet/fleet-members.ts'
 import type { GroupPlace, GroupProgress } from '../../group-progress.ts'
-import { createCluster } from '../cluster/cluster.ts'
+import { type Cluster, createCluster } from '../cluster/cluster.ts'
 import { asAdmin } from '../cluster/cluster-survey.ts'
 import { type Coordinator, createCoordinator } from '../cluster/coordinator.ts'
+import type { Node } from '../driver.ts'
 import { asBusError, protocolTypeOf } from '../failure.ts'
 import { isSettled, membersIn } from './announcement.ts'
 import { commitRequest, fetchCommits } from './group-commits.ts'
@@ -47,7 +48,10 @@ export function groupAdmin(client: KafkaConfig, log: Logger): GroupAdmin {
   return {
     members: (groups) => lookAtGroups((admin) => membersOf(admin, groups)),
 
-    announced: (groups) => lookAtGroups((admin) => announcedMembers(admin, groups, systemClock)),
+    announced: (groups) =>
+      withCluster(client, log, (cluster) =>
+        announcedMembers((waiting) => describeGroups(cluster, waiting), groups, systemClock),
+      ),
 
     progress: (places) =>
       lookAtGroups(async (admin) => {
@@ -106,29 +110,52 @@ export function groupAdmin(client: KafkaConfig, log: Logger): GroupAdmin {
   }
 }
 
-/** kafkajs hides a missing right to describe a group in this error. */
-function withHiddenRefusal(cause: unknown): unknown {
-  if ((cause as Partial<Error> | undefined)?.name !== 'KafkaJSGroupCoordinatorNotFound')
-    return cause
-  return new WeirError(
-    'bus.unauthorized',
-    'no coordinator of the consumer groups answers this user: grant the right to describe groups (weir topics acls)',
-    { cause, retryable: true },
+/**
+ * Not by the admin client of kafkajs, which reports a missing right as a coordinator that nobody found. A process
+ * that starts would try again for a minute.
+ */
+async function describeGroups(cluster: Cluster, groups: string[]): Promise<GroupDescription[]> {
+  const action = { text: 'describe consumer groups', right: 'Describe on all groups of Weir' }
+  return cluster.retry(
+    action,
+    async () => {
+      const placed = await Promise.all(
+        groups.map(async (group) => ({ group, node: await cluster.coordinatorOf(group) })),
+      )
+      const byNode = Map.groupBy(placed, ({ node: { host, port } }) => `${host}:${port}`)
+      const described: GroupDescription[] = []
+      for (const ofNode of byNode.values()) described.push(...(await describeAt(cluster, ofNode)))
+      return described
+    },
+    connectMs,
   )
+}
+
+async function describeAt(
+  cluster: Cluster,
+  ofNode: { group: string; node: Node }[],
+): Promise<GroupDescription[]> {
+  const [first] = ofNode
+  if (first === undefined) return []
+  const link = await cluster.connect(first.node)
+  try {
+    const groupIds = ofNode.map(({ group }) => group)
+    return (await link.request((broker) => broker.describeGroups({ groupIds }))).groups
+  } finally {
+    link.close()
+  }
 }
 
 /** As `announced` of GroupAdmin. */
 export async function announcedMembers(
-  admin: Pick<Admin, 'describeGroups'>,
+  describe: (groups: string[]) => Promise<GroupDescription[]>,
   groups: string[],
   clock: Clock,
 ): Promise<FleetMember[]> {
   const members: FleetMember[] = []
   const endsAt = clock.monotonic() + rebalanceWaitMs
   for (let waiting = groups; waiting.length > 0; ) {
-    const { groups: described } = await admin.describeGroups(waiting).catch((error: unknown) => {
-      throw withHiddenRefusal(error)
-    })
+    const described = await describe(waiting)
     const unsettled = described.filter((group) => !isSettled(group))
     members.push(...described.filter(isSettled).flatMap(membersIn))
     waiting = unsettled.map(({ groupId }) => groupId)
@@ -176,16 +203,29 @@ async function withCoordinator<T>(
   client: KafkaConfig,
   group: string,
   log: Logger,
-  work: (coordinator: Coordinator, cluster: ReturnType<typeof createCluster>) => Promise<T>,
+  work: (coordinator: Coordinator, cluster: Cluster) => Promise<T>,
+): Promise<T> {
+  return withCluster(client, log, async (cluster, closed) => {
+    const coordinator = createCoordinator(cluster, group, closed)
+    try {
+      return await work(coordinator, cluster)
+    } finally {
+      coordinator.close()
+    }
+  })
+}
+
+async function withCluster<T>(
+  client: KafkaConfig,
+  log: Logger,
+  work: (cluster: Cluster, closed: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const closed = new AbortController()
   const cluster = createCluster({ client, clock: systemClock, log, closed: closed.signal })
-  const coordinator = createCoordinator(cluster, group, closed.signal)
   try {
     await cluster.retry('find the cluster', () => cluster.refresh(), connectMs)
-    return await work(coordinator, cluster)
+    return await work(cluster, closed.signal)
   } finally {
-    coordinator.close()
     closed.abort()
     cluster.close()
   }

@@ -41,11 +41,14 @@ describe('the console of a tree', () => {
     await until(async () => (await shown()).length === 2)
     expect((await shown()).map(({ tree }) => tree)).toEqual(['c', 'c'])
     const [waiting] = await console.weir.approvals()
+    const query = new URLSearchParams({ id: waiting?.conversation ?? '' })
+    const treeNow = async () => (await (await fetch(`${api}/tree?${query}`)).json()) as TreeData
+    await until(async () => (await treeNow()).sum?.pending === 1)
+    expect((await treeNow()).lines.map(({ pending }) => pending)).toEqual([0, 1])
     await console.weir.allow(waiting?.id ?? '', { by: 'ann' })
     const { totals } = await turn.finished
-    const query = new URLSearchParams({ id: waiting?.conversation ?? '' })
-    const tree = (await (await fetch(`${api}/tree?${query}`)).json()) as TreeData
-    expect(tree).toMatchObject({ root: 'c', behind: 0, turnsLeftOut: 0 })
+    const tree = await treeNow()
+    expect(tree).toMatchObject({ root: 'c', behind: 0, turnsLeftOut: 0, sum: { pending: 0 } })
     const { lines, sum } = tree
     expect(lines.map(({ agent, depth, rounds }) => ({ agent, depth, rounds }))).toEqual([
       { agent: 'helper', depth: 0, rounds: 2 },

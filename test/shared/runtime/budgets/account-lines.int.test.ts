@@ -192,6 +192,26 @@ describe('the line of a provider account', () => {
     expect(started).toHaveLength(20 * rounds.length)
   })
 
+  it('starts no request of a gateway whose round has a newer attempt, until that attempt has ended', async () => {
+    const { gateway, started, pass } = await world()
+    const [one, paused, next] = [gateway(), gateway(), gateway()]
+    const limits = { requestsAtOnce: 1 }
+    void one.request('r0', { limits })
+    await pass(250)
+    void paused.request('r1', { limits, round: 'round' })
+    await pass(250)
+    void next.request('r1 again', { limits, round: 'round' })
+    await pass(250)
+    await started[0]?.slot.settle(answered)
+    await pass(90_000, 1000)
+    expect(started.map(({ attempt }) => attempt)).toEqual(['r0', 'r1 again'])
+    await started[1]?.slot.settle(answered)
+    await pass(1000)
+    expect(started.map(({ attempt, slot }) => [attempt, slot.isRefused]).slice(2)).toEqual([
+      ['r1', undefined],
+    ])
+  })
+
   it('holds the place of a request that runs for minutes, and frees that of a killed proxy', async () => {
     const { gateway, started, pass } = await world()
     const [one, killed] = [gateway(), gateway()]

@@ -166,15 +166,16 @@ describe('a call that must not run twice in its tenant', () => {
     ['open', 'once.open', /has no result yet/],
     ['unknown', 'once.may-have-run', /may have run, and nobody knows its end/],
   ] as const)(
-    'is denied if an equal call is %s, with its time and without its result',
+    'is denied if an equal call is %s, with its time for the model and its place for a person',
     async (status, code, text) => {
-      const equal = { conversation: 'acme:other', turn: 9, since: 9_000, status }
+      const earlier = { conversation: 'acme:other', turn: 9, call: 'once ["acme:other",9,2,1]' }
+      const equal = { ...earlier, since: 9_000, status }
       const { once } = world(() => ({ kind: 'equal', call: equal }))
       expect(await once.denialOf(call())).toMatchObject({
         status: 'denied',
         guard: 'once',
         text: expect.stringMatching(text),
-        reason: `vetoed by guard once: ${code} (turn at offset 9 of acme:other)`,
+        reason: `vetoed by guard once: ${code} (call 1 in round 2 of the turn at offset 9 of acme:other)`,
       })
     },
   )

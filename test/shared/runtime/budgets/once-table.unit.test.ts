@@ -61,7 +61,7 @@ function table() {
 const granted: Decision = { kind: 'granted', soft: [] }
 const equal = (attempt: string, status: string, since = 0) => ({
   kind: 'equal',
-  call: { conversation: `acme:${attempt}`, turn: 1, since, status },
+  call: { conversation: `acme:${attempt}`, turn: 1, call: attempt, since, status },
 })
 
 describe('equal values', () => {

@@ -39,7 +39,8 @@ export function treePage(onChange: () => void, confirmations: Confirmations) {
         ${alert(problem)} ${status(confirmations.note, 'good')}
         ${
           data === undefined
-            ? problem === null && html`<p class="faint" role="status">Reading the tree.</p>`
+            ? html`<h1 class="title">Tree</h1>
+                ${problem === null && html`<p class="faint" role="status">Reading the tree.</p>`}`
             : treeView(data, { now, confirmations })
         }
       </main>`
@@ -51,7 +52,7 @@ function treeView(
   { root, lines, sum, turnsLeftOut, behind }: TreeData,
   { now, confirmations }: { now: number; confirmations: Confirmations },
 ): Child {
-  const { conversations, turns, rounds, calls, denied, tokens, money } = sum
+  const { conversations, turns, rounds, calls, denied, pending, tokens, money } = sum
   const { durationMs, startedAt } = sum
   const [failed, stopped] = [sum.failed.length, sum.stopped.length]
   const hasMoney = lines.some((line) => line.money !== null)
@@ -61,6 +62,11 @@ function treeView(
       { name: 'conversations', value: number(conversations), about: count(turns, 'turn') },
       { name: 'rounds', value: number(rounds), about: count(calls, 'call') },
       { name: 'calls denied', value: number(denied), isBad: denied > 0 },
+      {
+        name: 'calls waiting',
+        value: number(pending),
+        about: pending > 0 && html`<a href="#/approvals">for a person</a>`,
+      },
       { name: 'tokens', value: number(tokens), about: money !== null && moneyText(money) },
       { name: 'time', value: durationText(axis.ms), about: durationMs === null && 'runs' },
       {
@@ -114,7 +120,8 @@ function nameCell({ conversation, depth, isParentKnown }: TreeLine): Child {
   </span>`
 }
 
-function endText({ outcome, cap, class: failureClass }: TreeLine): string {
+function endText({ outcome, cap, class: failureClass, pending }: TreeLine): string {
+  if (pending > 0) return `${outcome} (${count(pending, 'call')} waiting for a person)`
   const why = cap ?? failureClass
   return `${outcome}${why === null ? '' : ` (${why.replaceAll('_', ' ')})`}`
 }

@@ -155,6 +155,40 @@ describe('a hook before a call', () => {
     })
   })
 
+  it('judges later calls of a message once the first are decided, and all of them in one round', async () => {
+    const { promise: decided, resolve } = Promise.withResolvers<void>()
+    const guard = scriptedGuard({
+      async after(answer, n) {
+        if (n === 1) await decided
+        return runAll(answer)
+      },
+    })
+    const hook = hooksOf(guard)
+    const first = hook('pre', pre('c1', 'ls a'))
+    await joined()
+    const second = hook('pre', pre('c2', 'ls b'))
+    await joined()
+    const third = hook('pre', pre('c3', 'ls c'))
+    await joined()
+    expect(guard.asked).toHaveLength(1)
+    resolve()
+    expect(await Promise.all([first, second, third])).toEqual([undefined, undefined, undefined])
+    const judged = guard.asked.flatMap((one) => (one.kind === 'after' ? [idsOf(one.answer)] : []))
+    expect(judged).toEqual([['c1'], ['c2', 'c3']])
+  })
+
+  it('judges a later call of a message while a person decides on the first', async () => {
+    const approval = { id: 'a1', hash: 'h1', until: 60_000 }
+    const guard = scriptedGuard({
+      after: (answer, n) =>
+        n === 1 ? [{ ...run('c1'), verdict: 'pending', approval }] : runAll(answer),
+    })
+    const hook = hooksOf(guard)
+    hook('pre', pre('c1', 'ls a')).catch(() => {})
+    await joined()
+    expect(await alone(hook('pre', pre('c2', 'ls b')))).toBeUndefined()
+  })
+
   it('judges two calls of one id apart, and a repeated hook once', async () => {
     const guard = scriptedGuard({ after: () => [run('c1'), refuse('c1', 'No.')] })
     const hook = hooksOf(guard)

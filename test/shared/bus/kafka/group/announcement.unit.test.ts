@@ -1,16 +1,13 @@
 // The announced versions of a group's members, with a broker that answers as Kafka does in a rebalance.
 
 import { describe, expect, it } from '@jest/globals'
-import kafkajs, { type GroupDescription } from 'kafkajs'
+import type { GroupDescription } from 'kafkajs'
 import { memberMetadata } from '../../../../../shared/bus/kafka/driver.ts'
 import { ownAnnouncement } from '../../../../../shared/bus/kafka/group/announcement.ts'
 import { announcedMembers } from '../../../../../shared/bus/kafka/group/group-admin.ts'
 import { ownFormat } from '../../../../../shared/codec/codec.ts'
 import { type Clock, systemClock } from '../../../../../shared/lib/clock.ts'
 
-const { KafkaJSProtocolError } = kafkajs
-/** Its declaration has no argument, and kafkajs gives it a text. */
-const CoordinatorNotFound = kafkajs.KafkaJSGroupCoordinatorNotFound as new (text: string) => Error
 const userData = Buffer.from(JSON.stringify(ownAnnouncement('f1')))
 const metadata = memberMetadata.encode({ version: 1, topics: ['t'], userData })
 
@@ -30,9 +27,9 @@ function broker(...answers: GroupDescription[][]) {
   const asked: string[][] = []
   return {
     asked,
-    async describeGroups(ids: string[]) {
+    async describe(ids: string[]) {
       asked.push(ids)
-      return { groups: (answers.length > 1 ? answers.shift() : answers[0]) ?? [] }
+      return (answers.length > 1 ? answers.shift() : answers[0]) ?? []
     },
   }
 }
@@ -55,60 +52,40 @@ describe('the announced members of a group', () => {
   it.each(['PreparingRebalance', 'CompletingRebalance'] as const)(
     'in the state %s are not counted as members of format 1, and the broker gets the question again',
     async (state) => {
-      const admin = broker(
+      const groups = broker(
         [group('Stable', 'w.guest'), group(state)],
         [group(state)],
         [group('Stable')],
       )
-      const members = await announcedMembers(admin, ['w.guest', 'w.intake'], fastClock())
+      const members = await announcedMembers(groups.describe, ['w.guest', 'w.intake'], fastClock())
       expect(members.map(({ group, format, agents }) => [group, format, agents])).toEqual([
         ['w.guest', ownFormat, 'f1'],
         ['w.intake', ownFormat, 'f1'],
       ])
-      expect(admin.asked).toEqual([['w.guest', 'w.intake'], ['w.intake'], ['w.intake']])
+      expect(groups.asked).toEqual([['w.guest', 'w.intake'], ['w.intake'], ['w.intake']])
     },
   )
 
   it('in a rebalance without an end are an error that names the group and can be tried again', async () => {
-    const admin = broker([group('PreparingRebalance')])
-    await expect(announcedMembers(admin, ['w.intake'], fastClock())).rejects.toMatchObject({
+    const groups = broker([group('PreparingRebalance')])
+    await expect(
+      announcedMembers(groups.describe, ['w.intake'], fastClock()),
+    ).rejects.toMatchObject({
       code: 'bus.refused',
       retryable: true,
       message: expect.stringMatching(/unknown while w\.intake has a rebalance: try again/),
     })
   })
 
-  it('are a missing right that is tried again if kafkajs reports that no broker coordinates the group', async () => {
-    const describeGroups = () => Promise.reject(new CoordinatorNotFound('no broker'))
-    await expect(
-      announcedMembers({ describeGroups }, ['w.intake'], fastClock()),
-    ).rejects.toMatchObject({
-      code: 'bus.unauthorized',
-      retryable: true,
-      message: expect.stringMatching(/grant the right to describe groups \(weir topics acls\)/),
-    })
-  })
-
-  it('are the error of the broker if kafkajs reports another failure', async () => {
-    const failure = new KafkaJSProtocolError('the broker is busy')
-    await expect(
-      announcedMembers(
-        { describeGroups: () => Promise.reject(failure) },
-        ['w.intake'],
-        fastClock(),
-      ),
-    ).rejects.toBe(failure)
-  })
-
   it('are none for a group that no process has joined', async () => {
-    const admin = broker([{ ...group('Empty'), members: [] }])
-    expect(await announcedMembers(admin, ['w.intake'], fastClock())).toEqual([])
+    const groups = broker([{ ...group('Empty'), members: [] }])
+    expect(await announcedMembers(groups.describe, ['w.intake'], fastClock())).toEqual([])
   })
 
   it('announce format 1 if a stable member has no metadata, as a Weir before format 2', async () => {
     const [member] = group('PreparingRebalance').members
-    const admin = broker([{ ...group('Stable'), members: member === undefined ? [] : [member] }])
-    expect(await announcedMembers(admin, ['w.intake'], fastClock())).toMatchObject([
+    const groups = broker([{ ...group('Stable'), members: member === undefined ? [] : [member] }])
+    expect(await announcedMembers(groups.describe, ['w.intake'], fastClock())).toMatchObject([
       { process: 'm1', host: '10.0.0.7', format: 1 },
     ])
   })
