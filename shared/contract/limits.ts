@@ -29,9 +29,9 @@ export const limits = {
   guestTurnsKeptMax: 16,
   /** A guest's request without a report counts in full after this time. @public */
   guestRequestMs: 60 * minute,
-  /** Tokens of a guest's answer without a bound, in budgets. @public */
+  /** Tokens for a guest's answer without a bound, in budgets. @public */
   guestOutputTokens: 32_000,
-  /** An open turn of a guest without a record. @public */
+  /** A guest's open turn without a record. @public */
   guestIdleMs: 60 * minute,
   /** The same after advice to end the turn. A guest that goes on meanwhile gets the advice again. */
   guestEndedMs: 1 * minute,
@@ -39,14 +39,14 @@ export const limits = {
   guestUnitMsMax: 24 * 60 * minute,
   /** Bytes of the text of an advice. */
   guestAdviceBytesMax: 16 * KiB,
-  /** The wait of a front for advice; for verdicts, if the front holds calls. @public */
+  /** A front's wait for advice; for verdicts, if the front holds calls. @public */
   guestAdviceMs: 2 * second,
   guestHoldMs: 10 * minute,
   /** The wait of a closing guard until its stages have handled the records in its folder. */
   guestCloseMs: 5 * second,
-  /** Guests' requests that wait in one process of a front. @public */
+  /** Guests' requests that wait in a front's process. @public */
   guestsOpenMax: 10_000,
-  /** Guests' turns that one process of a front keeps open. @public */
+  /** Guests' turns that a front's process keeps open. @public */
   guestTurnsOpenMax: 10_000,
   /** How often a front sends the rounds that the log does not know, for one request of a guest. */
   guestCatchUpsMax: 3,
@@ -92,21 +92,21 @@ export const limits = {
   messageIdBytesMax: 256,
   /** A title of a conversation. */
   titleBytesMax: 256,
-  /** Calls in one response. More make the response unusable. @public */
+  /** Calls in a response. More make the response unusable. @public */
   responseCallsMax: 256,
   /** Items, blocks or choices of one response. More make the response unusable. */
   responseItemsMax: 1_024,
   /** Texts in which a provider may send one call's name. */
   callNameTextsMax: 256,
-  /** One call's arguments. @public */
+  /** A call's arguments. @public */
   argumentBytesMax: 1 * MiB,
   /** Bytes of a visible text that is searched for calls. */
   textCallsBytesMax: 2 * MiB,
-  /** Nesting of arguments. @public */
+  /** Nesting in arguments. @public */
   argumentDepthMax: 100,
-  /** Nesting of a body, a provider's answer or an MCP message. @public */
+  /** Nesting in a body, a provider's answer or an MCP message. @public */
   jsonDepthMax: 512,
-  /** Members of all lists and objects in one body. @public */
+  /** Members in all lists and objects in a body. @public */
   bodyMembersMax: 100_000,
   /** A tool's schema: size, nesting; compiled schemas that a process keeps. @public */
   schemaBytesMax: 256 * KiB,
@@ -131,7 +131,7 @@ export const limits = {
    * (accumulator).
    */
   roundPartsBytesMax: 6 * MiB,
-  /** Attempts for one response. @public */
+  /** Attempts for a response. @public */
   attemptsMax: 10,
   /** The longest wait that a provider can request before the next attempt. */
   retryAfterMsMax: 2 * minute,
@@ -141,11 +141,11 @@ export const limits = {
    * The wait of a gateway for the history entry that a request names. No entry, no attempt (R6).
    */
   historyWaitMs: 30 * second,
-  /** One request's history, with images and files in base64. @public */
+  /** A request's history, with images and files in base64. @public */
   historyBytesMax: 16 * MiB,
   /** How often a round shortens the history because the model's context is full. */
   historyShorteningsMax: 3,
-  /** The summary of a history; the text for the summarising agent. @public */
+  /** A history's summary; the text for the summarising agent. @public */
   historySummaryBytesMax: 16 * KiB,
   historySummarisedBytesMax: 256 * KiB,
   /** Summaries that a gateway remembers until its copy of the table has them. */
@@ -205,7 +205,7 @@ export const limits = {
    */
   retryBackoffMs: 1 * second,
   retryBackoffMsMax: 30 * second,
-  /** One call's result. The rest is cut, with a note. @public */
+  /** A call's result. The rest is cut, with a note. @public */
   resultBytesMax: 256 * KiB,
   /**
    * Bytes of a tool's output that are kept if its agent file sets none: some 8,000 tokens, which each
@@ -259,7 +259,7 @@ export const limits = {
    */
   startWithinMsMax: 10 * minute,
   graceMsMax: 10 * minute,
-  /** The recorded context of a question. @public */
+  /** A message's recorded context. @public */
   recordedContextBytesMax: 64 * KiB,
   /**
    * Images and files in a message or a result: number, one file, all together, a file's name.
@@ -277,7 +277,7 @@ export const limits = {
   questionSystemBytesMax: 64 * KiB,
   /** Further requests for a reply that does not fit its schema. @public */
   outputRetriesMax: 2,
-  /** Calls of agents at once in a process. They take no place of a tool. @public */
+  /** Calls to agents at once in a process. They take no tool's place. @public */
   agentCallsMax: 1_024,
   /** A tool's timeout. @public */
   toolTimeoutMsMax: 60 * minute,
@@ -287,7 +287,7 @@ export const limits = {
   guardPatternBytesMax: 256,
   guardNameBytesMax: 64,
   guardVersionCharsMax: 64,
-  /** The wait of a round for a guard; the extension of a turn by all guards. @public */
+  /** A round's wait for a guard; a turn's extension by all guards. @public */
   guardDeadlineMsMax: 24 * 60 * minute,
   turnExtensionMsMax: 24 * 60 * minute,
   /**
@@ -358,11 +358,11 @@ export const limits = {
   slotDebtMsMax: 10 * minute,
   /** Records of a provider's account that a new process reads. */
   slotsKeptMs: 15 * minute,
-  /** The time until a process that works finds a new stop. @public */
+  /** The time until a process that works finds a new stop. */
   stopLookMs: 250,
   /** A guard's time for one round. @public */
   guardJudgeMsMax: 1 * second,
-  /** Rounds of a partition that an external guard judges at once. @public */
+  /** A partition's rounds that an external guard judges at once. @public */
   guardExternalCallsMax: 16,
   /** How long an external guard that stops waits for its open calls. */
   guardExternalCloseMs: 5 * second,
@@ -376,11 +376,11 @@ export const limits = {
   /** Of a conversation for a guard that sees ends: calls that it follows, and bytes of a result's text. */
   guardFollowedCallsMax: 256,
   guardEndTextBytesMax: 2 * KiB,
-  /** The longest `for` of a `once` tool. @public */
+  /** The longest `for` in a tool's `once`. @public */
   onceMsMax: 30 * 24 * 60 * minute,
   /** Values that `once` holds in a tenant. @public */
   onceTenantValuesMax: 50_000,
-  /** A policy of the guard opa, uncompressed; its memory in pages of 64 KiB. @public */
+  /** A policy for the guard opa, uncompressed; its memory in pages with 64 KiB. @public */
   opaBundleBytesMax: 64 * MiB,
   opaMemoryPagesMax: 4_096,
   /** Approval rules: size, number. @public */
@@ -423,9 +423,9 @@ export const limits = {
   keysCompactedMs: 10 * minute,
   /** Conversations in one request to the owner that deletes them. */
   eraseConversationsMax: 1_000,
-  /** Processes linked to the owner of a data folder. @public */
+  /** Processes linked to the owner of a data folder. */
   ownerLinksMax: 256,
-  /** Open requests of such a process. Further requests wait. @public */
+  /** Open requests of such a process. Further requests wait. */
   linkRequestsMax: 64,
   /** How long a request on a link waits for its answer. */
   linkAnswerMs: 30 * second,
@@ -457,7 +457,7 @@ export const limits = {
   agentFilesMax: 1_000,
   /** Bytes of all tool declarations of one agent: each user's message carries them. */
   agentDeclarationsBytesMax: 4 * MiB,
-  /** Tools that one executor process runs at once. One turn has at most half of them. @public */
+  /** Tools that an executor process runs at once. A turn has at most half. @public */
   runningToolsMax: 16,
   /**
    * Bytes of a file with the result of a command tool: JSON may need six for one of its text. How
@@ -499,11 +499,11 @@ export const limits = {
   mcpListKeptMs: 60 * second,
   /** Pages of the list of an MCP server. */
   mcpToolPagesMax: 64,
-  /** An agent's tools from one MCP server. @public */
+  /** An agent's tools from an MCP server. @public */
   mcpToolsMax: 512,
   /** Tools of earlier lists that a round may still call. */
   mcpFormerToolsMax: 1024,
-  /** The description of an MCP tool. The rest is cut. @public */
+  /** An MCP tool's description. The rest is cut. @public */
   mcpDescriptionBytesMax: 16 * KiB,
   /** A message of an MCP server, and the messages to it that it has not read. */
   mcpMessageBytesMax: 16 * MiB,
@@ -553,7 +553,7 @@ export const limits = {
    * units are searched at most ten times a second.
    */
   tickLookMsPerUnit: 0.01,
-  /** The shortest retention of dead letters. @public */
+  /** The shortest retention for dead letters. @public */
   deadLettersKeptMs: 30 * 24 * 60 * minute,
   /** A record. The bus may have a lower bound. @public */
   recordBytesMax: 10 * MiB,
@@ -601,9 +601,9 @@ export const limits = {
   hookBodyBytesMax: 16 * MiB,
   /** Calls of a host without a history that begin within this time are calls of one message. */
   callJoinMs: 20,
-  /** A conversation of the MCP gateway without a call begins a new turn after this time. @public */
+  /** The MCP gateway begins a new turn after this time without a call. @public */
   gatewayIdleMs: 10 * minute,
-  /** Calls that the MCP gateway holds in one conversation. @public */
+  /** Calls that the MCP gateway holds in a conversation. @public */
   gatewayCallsMax: 256,
   /** How often a host that wants progress gets it while its call waits for a person. */
   gatewayPingMs: 10 * second,
@@ -673,12 +673,11 @@ export const limits = {
   unjudgedKindsMax: 64,
   unjudgedKindBytesMax: 96,
   unjudgedReportMs: 10 * second,
-  /** Guests without a file that one server keeps open. @public */
+  /** Guests without a file that one server keeps open. */
   frontAgentsMax: 64,
   /**
    * The console: open turns that count; open turns, decisions, and pairs of agent and rule that it
-   * shows. @public
-   */
+   * shows. */
   consoleTurnsMax: 10_000,
   consoleTurnsShownMax: 200,
   consoleDecisionsMax: 50,
@@ -709,9 +708,7 @@ export const limits = {
   consoleRoundsKept: 64,
   consoleRoundsPricedMax: 20_000,
   /**
-   * Waiting calls in the console; their arguments together. `weir approvals` has no such limit.
-   * @public
-   */
+   * Waiting calls in the console; their arguments together. `weir approvals` has no such limit. */
   consoleInboxMax: 1_000,
   consoleInboxBytesMax: 4 * MiB,
   /** Tools whose last allowed arguments the console keeps, and the bytes of one. */
@@ -729,12 +726,11 @@ export const limits = {
   consoleLoginsMax: 8,
   /** A bundle that the console sends, which it reads into memory. */
   consoleExportBytesMax: 64 * MiB,
-  /** Dead letters in the console. `weir dead-letters` has no such limit. @public */
+  /** Dead letters in the console. `weir dead-letters` has no such limit. */
   consoleLettersMax: 200,
   /**
    * The what-if of the console: recent turns to choose from, turns, records. `weir replay` has no
-   * such limit. @public
-   */
+   * such limit. */
   consoleRecentTurnsMax: 2_000,
   consoleWhatIfTurnsMax: 200,
   consoleWhatIfRecordsMax: 100_000,
@@ -742,20 +738,18 @@ export const limits = {
   consoleWhatIfStepMax: 64,
   consoleTurnChangesMax: 20,
   /**
-   * The money of conversations: records in each partition that count, the newest; conversations.
-   * @public
-   */
+   * The money of conversations: records in each partition that count, the newest; conversations. */
   moneyRecordsMax: 200_000,
   moneyConversationsMax: 100_000,
   /** Attempts that are kept to count each once. */
   moneyAttemptsMax: 10_000,
-  /** A guard's records in a partition that the console counts, the newest. @public */
+  /** A guard's records in a partition that the console counts, the newest. */
   consoleVerdictsMax: 20_000,
   /** Changed tools of MCP servers on the page of the console. */
   consoleHeldToolsMax: 50,
   /** Accounts of one budget that the console shows, those with the most use. */
   consoleAccountsMax: 50,
-  /** The webhook: waiting events, requests at once, tries of an event. @public */
+  /** The webhook: waiting events, requests at once, tries for an event. @public */
   webhookQueueMax: 1_000,
   webhookRequestsMax: 4,
   webhookTriesMax: 6,
@@ -774,12 +768,12 @@ export const limits = {
   edgeBodyDepthMax: 64,
   /** A client's requests in a minute. `--requests-per-minute` changes the bound. @public */
   edgeRequestsPerMinute: 6_000,
-  /** A client's open answers; those of all without the role `operate`. @public */
+  /** A client's open answers; the sum without the role `operate`. @public */
   edgeOpenAnswersMax: 512,
   edgeOpenAnswersSharedMax: 3_584,
   /** Principals whose requests a server counts, and messages that it remembers, oldest first out. */
   edgePrincipalsMax: 10_000,
-  /** Messages that `weir serve` remembers. @public */
+  /** Messages that `weir serve` remembers. */
   edgeMessagesMax: 10_000,
   /** After its end, an equal message without an id counts as repeated for this time. @public */
   edgeRepeatMs: 10 * minute,
@@ -789,12 +783,12 @@ export const limits = {
   edgePieceCharsMax: 16 * KiB,
   /** Answers to approvals in one request of a chat client. */
   edgeAnswersMax: 256,
-  /** A file of API keys: keys, size. @public */
+  /** A file with API keys: keys, size. @public */
   edgeKeysMax: 10_000,
   edgeKeyFileBytesMax: 8 * MiB,
   /** How long a replaced key may count. */
   edgeKeyOverlapMsMax: 365 * 24 * 60 * minute,
-  /** The wait of a shutdown for running tools and streams. @public */
+  /** A shutdown's wait for running tools and streams. @public */
   shutdownGraceMs: 10 * second,
   /**
    * The time for a whole process to stop: shutdownGraceMs, retries of its writes, and leaving its
