@@ -6,7 +6,7 @@
 import { WeirError } from '../lib/errors.ts'
 import { limits } from './limits.ts'
 
-/** An asked agent's conversation id names the calls that led there. Deeper calls fail. */
+/** The conversation of an agent that a call uses names the calls on the way. Deeper calls fail. */
 export const callConversationIdBytesMax = 1024
 
 /** Only in types: no value has this property. */
