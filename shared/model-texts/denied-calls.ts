@@ -1,4 +1,6 @@
 // The texts that the model reads for a call that a check, a guard, a stop or a person refused.
+// This folder has all texts that a model reads from Weir, which tests hold word by word. Not here:
+// the decision to send a text, and texts for people.
 
 /** `why`: a sentence. */
 export function deniedCall(why: string): string {
