@@ -284,6 +284,47 @@ withBrowser('the console', () => {
     expect(page.problems).toEqual([])
   })
 
+  it('keeps the search of a live report when a turn arrives, also a half-typed one', async () => {
+    await using server = await consoleServer([says('Hello.'), says('Hello again.')])
+    await using context = await browser.newContext()
+    await server.weir.ask({ agent: 'helper', text: 'hi', conversation: 'c' }).finished
+    const page = await tab(context, `${server.url}/console#/conversation/c`)
+    const search = 'input[aria-label="Search rounds"]'
+    await page.fill(search, 'again')
+    await server.weir.ask({ agent: 'helper', text: 'more', conversation: 'c' }).finished
+    await page.waitForSelector('.turn-row:has-text("Turn 2")')
+    expect(await page.inputValue(search)).toBe('again')
+    await page.waitForSelector('.toolbar output:has-text("1 round")')
+    expect(await page.locator('.round-row').count()).toBe(1)
+    await page.check('input[name=kind][value=failed]')
+    await page.waitForSelector('.toolbar output:has-text("0 rounds")')
+    expect(page.problems).toEqual([])
+  })
+
+  it('has a heading while a page reads its data, and after a page that cannot be read', async () => {
+    await using server = await consoleServer([says('Hello.')])
+    await using context = await browser.newContext()
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    await context.route(/console\/api\/(conversation\?|dead-letters)/, async (route) => {
+      await released
+      await route.abort()
+    })
+    for (const [path, title] of [
+      ['conversation/c', 'c'],
+      ['letters', 'Dead letters'],
+    ]) {
+      const page = await tab(context, `${server.url}/console#/${path}`)
+      await page.waitForSelector('main [role=status]:has-text("Reading the")')
+      expect(await page.locator('h1').allTextContents()).toEqual([title])
+      expect(await accessFaults(page)).toEqual([])
+    }
+    release()
+    for (const page of context.pages()) {
+      await page.waitForSelector('[role=alert]')
+      expect(await page.locator('h1').count()).toBe(1)
+    }
+  })
+
   it('calls no open turn of a live report finished, and closes the dialog with its page', async () => {
     await using server = await consoleServer([says(call('deploy', { env: 'prod' }))], {
       tools: [deploy],

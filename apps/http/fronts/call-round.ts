@@ -2,6 +2,8 @@
 // gets its request and its answer as values.
 // The calls of one message join only if the host starts them together. Calls that it
 // starts one after the other are rounds of one call each.
+// A round begins once the calls of the round before are decided. A later round ends the claims of an
+// earlier one, and an allowed call without a claim does not run.
 
 import type { ReadGuestAnswer, ReadGuestRequest } from '../../../client/guard/guest-conversation.ts'
 import type { Declaration } from '../../../shared/contract/messages.ts'
@@ -35,15 +37,17 @@ export type HeldRound = CallRound & {
 }
 
 /**
- * A round without calls. Those that it has once `joined` resolves are judged. `personsMs`: as in
- * heldVerdicts.
+ * A round without calls. Those that it has once `joined` resolves, and the calls of `before` are decided,
+ * are judged. `personsMs`: as in heldVerdicts.
  */
 export function heldRound(
   conversation: HeldConversation,
   shown: Pick<CallRound, 'prompt' | 'host' | 'tools'>,
-  { joined, personsMs }: { joined: Promise<void>; personsMs?: Milliseconds },
+  { joined, before, personsMs }: Joining,
 ): HeldRound {
-  const answer = joined.then(() => {
+  const isNext = before !== undefined && !isComplete(before)
+  const begins = isNext ? Promise.all([joined, decided(before)]) : joined
+  const answer = begins.then(() => {
     round.isOpen = false
     return guestAnswerOf(round)
   })
@@ -51,6 +55,17 @@ export function heldRound(
   const own = { calls: [], results: new Map(), given: new Set<number>() }
   const round: HeldRound = { ...shown, ...own, verdicts, isOpen: true }
   return round
+}
+
+export type Joining = {
+  joined: Promise<void>
+  before?: HeldRound | undefined
+  personsMs?: Milliseconds
+}
+
+/** Resolves once each call of the round is decided, waits for a known person, or cannot be judged. */
+function decided({ calls, verdicts }: HeldRound): Promise<unknown> {
+  return Promise.allSettled(calls.map((_, index) => verdicts.first(index)))
 }
 
 export function isComplete({ calls, results }: CallRound): boolean {

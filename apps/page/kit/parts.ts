@@ -135,6 +135,14 @@ export function select({ name, value, values, onChange }: Select): Child {
   </select>`
 }
 
+/** A page that still reads its data. */
+export function readingPage(title: Child, text: string): Child {
+  return html`<main>
+    <h1 class="title">${title}</h1>
+    <p class="faint" role="status">${text}</p>
+  </main>`
+}
+
 /** Null: no problem. */
 export function alert(problem: string | null): Child {
   return problem !== null && html`<p class="bad" role="alert">${problem}</p>`

@@ -1,5 +1,5 @@
 // One conversation: the top, the time axis, the list, and the connections between them. This module
-// alone keeps the open rows, the selection and the search.
+// alone changes the open rows, the selection and the search.
 
 import { render } from 'preact'
 import { type Child, fixed, html } from '../../page/kit/html.ts'
@@ -12,15 +12,24 @@ import { helpDialog } from './list/help.ts'
 import { roundList } from './list/round-list.ts'
 import { rowHead } from './list/round-row.ts'
 import { type Row, rowsOf } from './list/rows.ts'
-import { hasWords, isOfKind, type Kind, wordsIn } from './list/search.ts'
-import { toolbar } from './list/toolbar.ts'
+import { everything, hasWords, isOfKind, isSearch, type Search, wordsIn } from './list/search.ts'
+import { type Toolbar, toolbar } from './list/toolbar.ts'
 import { exchange, summary } from './top/summary.ts'
 
 /** `leave` removes its effects outside of its node. */
 export type View = { leave: () => void }
 
-/** The open rows, for a view of the same conversation that follows this one. */
-export type Kept = { unfolded: Set<string>; opened: Set<string> }
+/** The user's choices, which the next view of the same conversation continues. */
+export type Kept = {
+  unfolded: Set<string>
+  opened: Set<string>
+  search: Search
+  isHelpOpen: boolean
+}
+
+export function nothingKept(): Kept {
+  return { unfolded: new Set(), opened: new Set(), search: everything, isHelpOpen: false }
+}
 
 export type Shown = {
   data: ReportData
@@ -28,12 +37,9 @@ export type Shown = {
   readRecords: () => RecordTable
   /** The place of the view. */
   node: HTMLElement
-  kept?: Kept
+  kept: Kept
 }
 
-type Search = { kind: Kind; words: string[] }
-
-const everything: Search = { kind: 'all', words: [] }
 /** The limit of rounds on paper with printed details. */
 const printedDetailsMax = 60
 /** The width of the lanes on a sheet of A4 or letter. */
@@ -41,7 +47,7 @@ const paperPixels = 640
 
 export function conversationView({ data, index, readRecords, node, kept }: Shown): View {
   const { turns } = data.timeline
-  const { unfolded, opened } = kept ?? { unfolded: new Set(), opened: new Set() }
+  const { unfolded, opened } = kept
   const top = fixed(summary(data, index))
   const middle = fixed([exchange(data), troubles(data)])
   const isRemarkable = remarkableIn(turns)
@@ -64,17 +70,11 @@ export function conversationView({ data, index, readRecords, node, kept }: Shown
     },
   })
   const list = roundList(rowView, draw)
-  const bar = toolbar({
-    onKind: (kind) => find({ ...search, kind }),
-    onQuery: (query) => find({ ...search, words: wordsIn(query) }),
-    onHelp: () => help(true),
-  })
-  let search = everything
+  const bar = searchBar(kept, { onSearch: () => show(), onHelp: () => help(true) })
   let found: number | undefined
   /** The place of the current row in the list; -1: none. */
   let current = -1
   let axisWidth = 0
-  let isHelpOpen = false
 
   // ── Drawing ──
 
@@ -85,21 +85,21 @@ export function conversationView({ data, index, readRecords, node, kept }: Shown
     render(
       html`<div class="conversation">
         ${top}
-        <main>${[time, middle, bar.view(search.kind, found), list.view()]}</main>
-        ${isHelpOpen && helpDialog(() => help(false))}
+        <main>${[time, middle, bar.view(kept.search.kind, found), list.view()]}</main>
+        ${kept.isHelpOpen && helpDialog(() => help(false))}
       </div>`,
       node,
     )
   }
 
   function help(isOpen: boolean): void {
-    isHelpOpen = isOpen
+    kept.isHelpOpen = isOpen
     draw()
   }
 
   // ── The list ──
 
-  function show(shown = search): void {
+  function show(shown = kept.search): void {
     const matches = matcherOf(shown)
     const rows = rowsOf(data, { isOpen, matches })
     list.show(rows)
@@ -108,14 +108,14 @@ export function conversationView({ data, index, readRecords, node, kept }: Shown
     draw()
   }
 
-  function find(newSearch: Search): void {
-    search = newSearch
+  function find(search: Search): void {
+    kept.search = search
     show()
   }
 
   /** False: all rounds are shown already. */
   function clear(): boolean {
-    const isChanged = bar.empty() || search.kind !== 'all'
+    const isChanged = bar.empty() || isSearch(kept.search)
     if (isChanged) find(everything)
     return isChanged
   }
@@ -180,9 +180,27 @@ export function conversationView({ data, index, readRecords, node, kept }: Shown
   return {
     leave() {
       unbind()
+      bar.leave()
       list.leave()
     },
   }
+}
+
+type SearchActions = { onSearch: () => void; onHelp: () => void }
+
+/** Keeps a half-typed text before the search begins. */
+function searchBar(kept: Kept, { onSearch, onHelp }: SearchActions): Toolbar {
+  return toolbar({
+    onKind(kind) {
+      kept.search = { ...kept.search, kind }
+      onSearch()
+    },
+    onTyped(query) {
+      kept.search = { ...kept.search, query }
+    },
+    onQuiet: onSearch,
+    onHelp,
+  })
 }
 
 /** `onWidth`: of the time axis. */
@@ -271,8 +289,10 @@ function keyOf(row: Row): string {
 }
 
 /** Undefined: every round matches. */
-function matcherOf({ kind, words }: Search): ((round: ShownRound) => boolean) | undefined {
-  if (kind === 'all' && words.length === 0) return undefined
+function matcherOf(search: Search): ((round: ShownRound) => boolean) | undefined {
+  if (!isSearch(search)) return undefined
+  const { kind } = search
+  const words = wordsIn(search.query)
   return (round) => isOfKind(round, kind) && hasWords(round, words)
 }
 

@@ -2,7 +2,7 @@
 // address.
 
 import { render } from 'preact'
-import { conversationView, type View } from './conversation-view.ts'
+import { conversationView, nothingKept, type View } from './conversation-view.ts'
 import type { RecordTable, ReportData, ReportIndex } from './data.ts'
 import { indexView } from './top/index-view.ts'
 
@@ -26,7 +26,7 @@ function start(node: HTMLElement): void {
     }
     const data = dataIn<ReportData>(`data-${place}`)
     const readRecords = () => dataIn<RecordTable>(`records-${place}`)
-    view = conversationView({ data, index, readRecords, node })
+    view = conversationView({ data, index, readRecords, node, kept: nothingKept() })
     window.scrollTo(0, 0)
   }
 

@@ -516,6 +516,51 @@ describe('a session of Hermes', () => {
     expect(leftOut.join('\n')).toContain('a summary that the runtime asked for')
   })
 
+  it('keeps equal messages and calls that follow a compaction, and no copy of two compactions', async () => {
+    const file = database('{}')
+    const db = new DatabaseSync(file)
+    db.exec('DELETE FROM messages')
+    let at = 10
+    const write = (row: Json, isLive: boolean) => {
+      at += 1
+      insert(db, 'messages', {
+        ...{ session_id: 'h1', tool_call_id: null, tool_calls: null, tool_name: null },
+        ...{ timestamp: at, finish_reason: null, reasoning_content: null, observed: 0 },
+        ...{ active: isLive ? 1 : 0, compacted: isLive ? 0 : 1, ...row },
+      })
+    }
+    const user = (content: string) => ({ role: 'user', content })
+    const reply = (content: string) => ({ role: 'assistant', content })
+    // The ids of some local models begin anew in each answer.
+    const call = [
+      {
+        ...reply(''),
+        tool_calls: JSON.stringify([
+          { id: 'call_0', type: 'function', function: { name: 'look', arguments: '{}' } },
+        ]),
+      },
+      { role: 'tool', content: 'nothing', tool_call_id: 'call_0', tool_name: 'look' },
+    ]
+    const summary = user('[CONTEXT COMPACTION] Earlier.')
+    const first = [user('Begin.'), reply('I begin.'), user('go on'), ...call, reply('Half.')]
+    const kept = [...first.slice(0, 2), summary, ...first.slice(3)]
+    const second = [user('go on'), ...call, user('go on'), reply('Half.')]
+    for (const row of [...first, ...kept, ...second]) write(row, false)
+    const last = [summary, ...second.slice(3)]
+    for (const row of [...last, user('go on'), ...call, reply('Done.')]) write(row, true)
+    db.close()
+    const { said, responses } = await read(file, 'hermes')
+    const looks = expect.stringContaining('look({}) ends: ')
+    expect(said).toEqual({
+      h1: [
+        ...['user: Begin.', 'I begin.', 'user: go on', looks, 'Half.'],
+        ...['user: go on', looks, 'user: go on', 'Half.'],
+        ...['user: go on', looks, 'Done.'],
+      ],
+    })
+    expect(responses.flatMap(({ calls }) => calls)).toHaveLength(3)
+  })
+
   it('belongs to the session that delegated to it', async () => {
     const { said } = await read(database('{"_delegate_from":"h0"}'), 'hermes')
     expect(Object.keys(said)).toEqual(['h0/h1'])

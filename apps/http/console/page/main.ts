@@ -4,7 +4,7 @@
 import { render } from 'preact'
 import { decodedPart } from '../../../../shared/lib/text/decoded-part.ts'
 import { type Child, html } from '../../../page/kit/html.ts'
-import { alert } from '../../../page/kit/parts.ts'
+import { alert, readingPage } from '../../../page/kit/parts.ts'
 import { count } from '../../../terminal/text/quantities.ts'
 import { auditPage } from './audit/audit-page.ts'
 import type { ConsoleState, FilterData, MeData, WaitingCall } from './console-state.ts'
@@ -129,8 +129,12 @@ const conversationPage: ConsolePage = {
     report = undefined
     bar.leave()
   },
-  view: () => html`${problem !== null && html`<p class="bad problem" role="alert">${problem}</p>`}
-    ${!isUnknown && problem === null && bar.view(pageNow().conversation, report?.data)}`,
+  view() {
+    const { conversation } = pageNow()
+    if (problem === null) return !isUnknown && bar.view(conversation, report?.data)
+    return html`${report?.data === undefined && html`<h1 class="title">${conversation}</h1>`}
+      <p class="bad problem" role="alert">${problem}</p>`
+  },
 }
 /** By the name in the address, in front of the conversation. */
 const pagesOfIds: Record<string, ConsolePage> = {
@@ -347,9 +351,7 @@ const connectionText = {
 /** The view of a page that needs the state. */
 function withState(view: (shown: ConsoleState, now: number) => Child): (now: number) => Child {
   return (now) =>
-    state === undefined
-      ? html`<main><p class="faint">Reading the log.</p></main>`
-      : view(state, now)
+    state === undefined ? readingPage(pageNow().page.title, 'Reading the log.') : view(state, now)
 }
 
 function listView(now: number) {

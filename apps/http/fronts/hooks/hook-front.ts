@@ -29,6 +29,7 @@ import {
   type HeldRound,
   heldRound,
   isComplete,
+  type Joining,
   requestAfter,
 } from '../call-round.ts'
 import { textOfAdvice as textOf } from '../denial-texts.ts'
@@ -191,7 +192,10 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
     call: HookCall,
   ): HeldRound {
     if (seen.joining?.isOpen !== true)
-      seen.joining = openRound(seen, conversation, payload, pause(clock, limits.callJoinMs))
+      seen.joining = openRound(seen, conversation, payload, {
+        joined: pause(clock, limits.callJoinMs),
+        before: seen.joining,
+      })
     return join(seen, seen.joining, call)
   }
 
@@ -204,7 +208,7 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
   ): Promise<void> {
     const unheld = calls.flatMap(({ call }) => (seen.rounds.has(call.id) ? [] : [call]))
     if (unheld.length === 0) return
-    const round = openRound(seen, conversation, payload, Promise.resolve())
+    const round = openRound(seen, conversation, payload, { joined: Promise.resolve() })
     for (const call of unheld) join(seen, round, call)
     await round.verdicts.last(0)
   }
@@ -382,15 +386,15 @@ function placeOf({ calls }: CallRound, { id, name, input }: HookCall): number {
   return calls.findIndex((one) => JSON.stringify([one.id, one.name, one.input]) === words)
 }
 
-/** Judges the calls that it has once `joined` has resolved. */
+/** Judges the calls that it has once they are joined. */
 function openRound(
   { prompt }: Seen,
   conversation: GuestConversation,
   { turn, host }: HookPayload,
-  joined: Promise<void>,
+  joining: Pick<Joining, 'joined' | 'before'>,
 ): HeldRound {
   const shown = { prompt: prompt?.turn === turn ? (prompt?.text ?? '') : '', host }
-  return heldRound(conversation, shown, { joined, personsMs: limits.guestHoldMs })
+  return heldRound(conversation, shown, { ...joining, personsMs: limits.guestHoldMs })
 }
 
 function join(seen: Seen, round: HeldRound, call: HookCall): HeldRound {

@@ -108,7 +108,7 @@ export function gatewayRounds(
     const conversation = guard.conversation(id, { turn })
     const isTextOnly = action === 'text_only'
     const shown = { prompt: '', tools: isTextOnly ? [] : tools }
-    return Object.assign(heldRound(conversation, shown, { joined: joined() }), {
+    return Object.assign(heldRound(conversation, shown, { joined: joined(), before: newest }), {
       conversation,
       denial: isTextOnly ? text : '',
       beganAt: clock.monotonic(),

@@ -5,6 +5,16 @@ import type { ShownRound } from '../data.ts'
 export const kinds = ['all', 'stopped', 'failed', 'interventions'] as const
 export type Kind = (typeof kinds)[number]
 
+/** `query`: the text of the field. */
+export type Search = { kind: Kind; query: string }
+
+export const everything: Search = { kind: 'all', query: '' }
+
+/** False: every round matches. */
+export function isSearch({ kind, query }: Search): boolean {
+  return kind !== 'all' || wordsIn(query).length > 0
+}
+
 export function isOfKind(round: ShownRound, kind: Kind): boolean {
   const statuses = round.calls.map(({ result }) => result?.status)
   switch (kind) {

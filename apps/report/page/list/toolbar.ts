@@ -10,18 +10,22 @@ export type Toolbar = {
   focus(): void
   /** Empties the search. False: it was empty already. */
   empty(): boolean
+  /** Another view draws the bar from now on. */
+  leave(): void
 }
 
 export type ToolbarActions = {
   onKind: (kind: Kind) => void
-  onQuery: (query: string) => void
+  onTyped: (query: string) => void
+  /** The user types no more. */
+  onQuiet: () => void
   onHelp: () => void
 }
 
 /** Waits while the user types: a search over thousands of rounds would block typing. */
 const quietMs = 120
 
-export function toolbar({ onKind, onQuery, onHelp }: ToolbarActions): Toolbar {
+export function toolbar({ onKind, onTyped, onQuiet, onHelp }: ToolbarActions): Toolbar {
   let field: HTMLInputElement | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
 
@@ -30,8 +34,9 @@ export function toolbar({ onKind, onQuery, onHelp }: ToolbarActions): Toolbar {
   }
 
   function onInput(): void {
+    onTyped(field?.value ?? '')
     clearTimeout(timer)
-    timer = setTimeout(() => onQuery(field?.value ?? ''), quietMs)
+    timer = setTimeout(onQuiet, quietMs)
   }
 
   return {
@@ -62,5 +67,6 @@ export function toolbar({ onKind, onQuery, onHelp }: ToolbarActions): Toolbar {
       field.value = ''
       return true
     },
+    leave: () => clearTimeout(timer),
   }
 }

@@ -2,7 +2,7 @@
 
 import { shellWord } from '../../../../../shared/lib/text/shell-word.ts'
 import { type Child, html } from '../../../../page/kit/html.ts'
-import { status } from '../../../../page/kit/parts.ts'
+import { readingPage, status } from '../../../../page/kit/parts.ts'
 import type { ReportData } from '../../../../report/page/data.ts'
 import { count } from '../../../../terminal/text/quantities.ts'
 import type { TreeData } from '../console-state.ts'
@@ -91,8 +91,7 @@ export function conversationBar(
       whatIf.leave()
     },
     view(conversation, data) {
-      if (data === undefined)
-        return html`<main><p class="faint" role="status">Reading the conversation.</p></main>`
+      if (data === undefined) return readingPage(conversation, 'Reading the conversation.')
       const { state, turns } = data.timeline
       const agent = turns.at(-1)?.agent ?? null
       const root = tree.data !== undefined && tree.data.lines.length > 1 ? tree.data.root : null

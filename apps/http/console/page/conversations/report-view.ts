@@ -1,10 +1,10 @@
 // A conversation as the page of `weir report`, live: a new record of it draws the page anew. The open
-// rows and the place stay.
+// rows, the search and the place stay.
 
 import { render } from 'preact'
 import {
   conversationView,
-  type Kept,
+  nothingKept,
   type View,
 } from '../../../../report/page/conversation-view.ts'
 import type { ConversationData } from '../console-state.ts'
@@ -23,7 +23,7 @@ export function reportPage(
   node: HTMLElement,
   onProblem: (error: Error | null) => void,
 ): ReportPage {
-  const kept: Kept = { unfolded: new Set(), opened: new Set() }
+  const kept = nothingKept()
   let view: View | undefined
   let shown: ConversationData['data'] | undefined
   let isReading = false

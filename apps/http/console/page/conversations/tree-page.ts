@@ -39,7 +39,8 @@ export function treePage(onChange: () => void, confirmations: Confirmations) {
         ${alert(problem)} ${status(confirmations.note, 'good')}
         ${
           data === undefined
-            ? problem === null && html`<p class="faint" role="status">Reading the tree.</p>`
+            ? html`<h1 class="title">Tree</h1>
+                ${problem === null && html`<p class="faint" role="status">Reading the tree.</p>`}`
             : treeView(data, { now, confirmations })
         }
       </main>`

@@ -3,7 +3,7 @@
 
 import type { ListedLetter, ShownLetter } from '../../../../history/dead-letters/list.ts'
 import { html } from '../../../../page/kit/html.ts'
-import { alert, card, cards, status } from '../../../../page/kit/parts.ts'
+import { alert, card, cards, readingPage, status } from '../../../../page/kit/parts.ts'
 import { count, wholeDuration } from '../../../../terminal/text/quantities.ts'
 import { linkTo } from '../parts/ago.ts'
 import type { Confirmations } from '../parts/confirmation.ts'
@@ -13,10 +13,10 @@ export type LettersContext = { now: number; confirmations: Confirmations }
 
 export function deadLettersView(letters: DeadLetters, context: LettersContext) {
   const { list, problem } = letters
+  if (list === undefined && problem === null)
+    return readingPage('Dead letters', 'Reading the dead letters.')
   if (list === undefined)
-    return html`<main>
-      ${problem === null ? html`<p class="faint">Reading the dead letters.</p>` : alert(problem)}
-    </main>`
+    return html`<main><h1 class="title">Dead letters</h1>${alert(problem)}</main>`
   const hidden = list.total - list.letters.length
   return html`<main class="letters">
     <h1 class="title">${list.total === 0 ? 'No dead letter' : count(list.total, 'dead letter')}</h1>

@@ -8,6 +8,7 @@ import { type HookFront, hookFront } from '../../../../../apps/http/fronts/hooks
 import { type HookKind, hookPayloadOf } from '../../../../../apps/http/fronts/hooks/hook-payload.ts'
 import {
   type HostSessions,
+  hookProxyMs,
   hostSessions,
   type JudgedCalls,
 } from '../../../../../apps/http/fronts/hooks/host-sessions.ts'
@@ -154,6 +155,40 @@ describe('a hook before a call', () => {
     })
   })
 
+  it('judges later calls of a message once the first are decided, and all of them in one round', async () => {
+    const { promise: decided, resolve } = Promise.withResolvers<void>()
+    const guard = scriptedGuard({
+      async after(answer, n) {
+        if (n === 1) await decided
+        return runAll(answer)
+      },
+    })
+    const hook = hooksOf(guard)
+    const first = hook('pre', pre('c1', 'ls a'))
+    await joined()
+    const second = hook('pre', pre('c2', 'ls b'))
+    await joined()
+    const third = hook('pre', pre('c3', 'ls c'))
+    await joined()
+    expect(guard.asked).toHaveLength(1)
+    resolve()
+    expect(await Promise.all([first, second, third])).toEqual([undefined, undefined, undefined])
+    const judged = guard.asked.flatMap((one) => (one.kind === 'after' ? [idsOf(one.answer)] : []))
+    expect(judged).toEqual([['c1'], ['c2', 'c3']])
+  })
+
+  it('judges a later call of a message while a person decides on the first', async () => {
+    const approval = { id: 'a1', hash: 'h1', until: 60_000 }
+    const guard = scriptedGuard({
+      after: (answer, n) =>
+        n === 1 ? [{ ...run('c1'), verdict: 'pending', approval }] : runAll(answer),
+    })
+    const hook = hooksOf(guard)
+    hook('pre', pre('c1', 'ls a')).catch(() => {})
+    await joined()
+    expect(await alone(hook('pre', pre('c2', 'ls b')))).toBeUndefined()
+  })
+
   it('judges two calls of one id apart, and a repeated hook once', async () => {
     const guard = scriptedGuard({ after: () => [run('c1'), refuse('c1', 'No.')] })
     const hook = hooksOf(guard)
@@ -208,13 +243,13 @@ describe('a hook before a call', () => {
     const hook = hooksOf(guard)
     const looks = [hook('pre', pre('c1')), hook('pre', pre('c1'))]
     await nextTask()
-    clock.advance(limits.hookProxyMs)
+    clock.advance(hookProxyMs)
     resolve(run('c1'))
     expect(await Promise.all(looks)).toEqual([undefined, undefined])
     expect(guard.asked).toEqual([])
     const later = hook('pre', pre('c1'))
     await nextTask()
-    clock.advance(limits.hookProxyMs)
+    clock.advance(hookProxyMs)
     await nextTask()
     expect(await alone(later)).toEqual(denied(expect.stringContaining('Alone.')))
   })
@@ -603,7 +638,7 @@ describe('a hook next to the proxy', () => {
     sessions.sawProxy(proxied)
     const held = hook('pre', pre('c1'))
     await nextTask()
-    clock.advance(limits.hookProxyMs)
+    clock.advance(hookProxyMs)
     expect(await alone(held)).toBeUndefined()
     expect(guard.asked).toMatchObject([{ kind: 'after', id: 's1' }])
   })
