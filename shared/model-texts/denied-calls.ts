@@ -51,7 +51,8 @@ export const programChanged = deniedByGuard(
 )
 
 /** `why`: a clause. */
-const withoutGuard = (why: string): string => `${why}, and without its verdict this call may not run.`
+const withoutGuard = (why: string): string =>
+  `${why}, and without its verdict this call may not run.`
 
 export const silentGuard = (name: string): string =>
   withoutGuard(`the guard "${name}" did not answer in time`)

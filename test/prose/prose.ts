@@ -50,7 +50,8 @@ const itsMax = 3
 const its = /\b(?:its?|ones?)\b/gi
 
 /** A noun that hangs on a noun that hangs on a noun: "the calls of tools of a client". */
-const nestedOf = /\bof(?: (?!(?:and|are|for|from|in|is|on|or|out|that|to|which|with)\b)[\w'-]+){1,3} of\b/i
+const nestedOf =
+  /\bof(?: (?!(?:and|are|for|from|in|is|on|or|out|that|to|which|with)\b)[\w'-]+){1,3} of\b/i
 
 /** Faults in the order of their lines. `file` decides how the text is read: `.md`, or a source. */
 export function faultsIn(file: string, text: string): Fault[] {
@@ -85,7 +86,9 @@ function rulesBrokenBy(sentence: string, paragraph: string, kind: Kind): string[
     ...((sentence.match(its)?.length ?? 0) > itsMax
       ? [`name the thing again: at most ${itsMax} times it, its and one a sentence`]
       : []),
-    ...(kind === 'markdown' && nestedOf.test(sentence) ? ['at most one "of" in a noun phrase'] : []),
+    ...(kind === 'markdown' && nestedOf.test(sentence)
+      ? ['at most one "of" in a noun phrase']
+      : []),
     ...(words > maxWords ? [`at most ${maxWords} words a sentence, here ${words}`] : []),
   ]
 }
