@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { commandGroups } from '../../apps/cli/command-list.ts'
 import { examplesOf } from '../../apps/cli/examples.ts'
 import { createProgram } from '../../apps/cli/program.ts'
-import { exitCodes } from '../../apps/terminal/exit-codes.ts'
+import { exitCodes, exitCodesOf } from '../../apps/terminal/exit-codes.ts'
 import { code, type Tables, withoutStop } from './table.ts'
 
 export async function commandTables(): Promise<Tables> {
@@ -26,9 +26,12 @@ export async function exitCodeTables(): Promise<Tables> {
   const ofCommands = program.commands
     .flatMap((command) => runnable(command, 'weir'))
     .flatMap(({ command, path }) => {
-      const [, codes = ''] = /Exit codes?: (.*)/.exec(helpOf(command)) ?? []
-      const own = codes.replace(/(; 2 failed, also bad usage)?\.$/, '')
-      return own === '' || own.includes('; 2 ') ? [] : [[code(path), own]]
+      // 2 means the same for all commands.
+      const own = exitCodesOf(command).filter(({ code: number }) => number !== 2)
+      if (own.length === 0) return []
+      return [
+        [code(path), own.map(({ code: number, meaning }) => `${number} ${meaning}`).join('; ')],
+      ]
     })
   return {
     'All commands': { columns: ['code', 'meaning'], rows: ofAll },
@@ -52,19 +55,7 @@ function rowOf({ command, path }: Named): string[] {
   })
   return [
     code([path, ...words].join(' ')),
-    withoutStop(command.description().replace(/ Exit codes?: .*$/, '')),
+    withoutStop(command.description()),
     examplesOf(path).slice(0, 1).map(code).join(''),
   ]
-}
-
-function helpOf(command: Command): string {
-  let text = ''
-  command.configureOutput({
-    getOutHelpWidth: () => 10_000,
-    writeOut: (part) => {
-      text += part
-    },
-  })
-  command.outputHelp()
-  return text
 }
