@@ -4,7 +4,8 @@
 // An expression with `import.meta` means the place of the module in the tree, not of its
 // chunk. `dist` has the folders of the tree, so paths to files that are read hold.
 // A program that runs in a sandbox is one file. The sandbox shows its folder and no chunk.
-// BUNDLE-3. The modules of `ahead` contain the code that Ajv generates for their schemas in a checkout.
+// BUNDLE-3. The modules of `ahead` run the code that Ajv generates for their schemas in a checkout.
+//     The code is a third of the program, so each module has its own file, which loads at the first use.
 // BUNDLE-4. No chunk imports node:http or node:https. Such an import reads each export, and one
 //     loads the client of fetch, a seventh of the CPU time of a short command.
 
@@ -58,6 +59,7 @@ export async function writeProgram(folder: string, also: readonly string[] = [])
   const chunks = await writeChunks(dist, [...modules, ...globSync(started, { cwd: root }), ...also])
   for (const file of confined)
     chunks.push(...(await writeChunks(dist, [file], { codeSplitting: false })))
+  for (const file of ahead) chunks.push(...(await writeChunks(dist, [file], asGenerated(file))))
   writeReadFiles(dist)
   cpSync(join(root, 'bin', 'weir.js'), join(folder, 'bin', 'weir.js'))
 
@@ -88,6 +90,7 @@ async function writeChunks(
 ): Promise<OutputChunk[]> {
   const bundle = await rolldown({
     ...input,
+    plugins: [options.codeSplitting === false ? generated : lateValidators, places, plainHttp],
     input: Object.fromEntries(entries.map((file) => [file.replace(/\.ts$/, ''), join(root, file)])),
   })
   const { output } = await bundle.write({
@@ -124,7 +127,23 @@ const layers: { name: string; tops: readonly string[] }[] = [
     ],
   },
   { name: 'guard', tops: ['client/guard/guard.ts'] },
+  // The part that flags and the client share.
+  {
+    name: 'contract',
+    tops: [
+      'shared/settings/settings.ts',
+      'shared/settings/setting-words.ts',
+      'shared/contract/guard/guard.ts',
+      'shared/lib/version.ts',
+      'client/place/stages-choice.ts',
+      'apps/terminal/text/printable.ts',
+    ],
+  },
   { name: 'program', tops: ['apps/cli/program.ts'] },
+  {
+    name: 'flags',
+    tops: ['apps/cli/commands/flags.ts', 'apps/cli/commands/operator/setting-commands.ts'],
+  },
   {
     name: 'memory',
     tops: [
@@ -134,13 +153,14 @@ const layers: { name: string; tops: readonly string[] }[] = [
       'client/guard/memory/open-memory.ts',
     ],
   },
+  // The names of providers and formats, for flags.
+  {
+    name: 'formats',
+    tops: ['services/llm-gateway/performer/providers/providers.ts', 'apps/transcripts/formats.ts'],
+  },
   {
     name: 'settings',
-    tops: [
-      'apps/terminal/command-settings.ts',
-      'apps/cli/settings.ts',
-      'apps/cli/commands/flags.ts',
-    ],
+    tops: ['apps/terminal/command-settings.ts', 'apps/cli/settings.ts'],
   },
   { name: 'weir', tops: ['client/weir.ts'] },
   { name: 'stages', tops: ['services/stages.ts', 'apps/cli/ask.ts', 'apps/cli/open-agent.ts'] },
@@ -208,19 +228,41 @@ export const ahead = [
   'shared/contract/arguments/meta-schemas.ts',
 ]
 
-/** Keeps BUNDLE-3. */
-const validators: Plugin = {
-  name: 'validators',
-  load: {
-    filter: { id: ahead.map((file) => new RegExp(`/${file}$`)) },
-    async handler(id) {
-      const exported: Record<string, Ahead> = await import(pathToFileURL(id).href)
-      return Object.entries(exported)
-        .map(([name, { create }]) => validatorCode(name, create))
-        .join('\n')
+/** Keeps BUNDLE-3. The code of one module of `ahead`, for no reader. */
+const asGenerated = (file: string): OutputOptions => ({
+  codeSplitting: false,
+  entryFileNames: generatedName(file),
+  format: 'cjs',
+  minify: true,
+})
+
+const generatedName = (file: string) => `chunks/${basename(file, '.ts')}.cjs`
+
+function insteadOfAhead(
+  codeOf: (validators: Record<string, Ahead>, file: string) => string,
+): Plugin {
+  return {
+    name: 'validators',
+    load: {
+      filter: { id: ahead.map((file) => new RegExp(`/${file}$`)) },
+      handler: async (id) => codeOf(await import(pathToFileURL(id).href), relative(root, id)),
     },
-  },
+  }
 }
+
+const generated = insteadOfAhead((validators) =>
+  Object.entries(validators)
+    .map(([name, { create }]) => validatorCode(name, create))
+    .join('\n'),
+)
+
+const lateValidators = insteadOfAhead((validators, file) => {
+  const path = JSON.stringify(toDist + generatedName(file))
+  const load = `process.getBuiltinModule('node:module').createRequire(import.meta.url)(${path})`
+  return Object.keys(validators)
+    .map((name) => `let ${name}$\nexport const ${name} = () => (${name}$ ??= ${load}.${name}())`)
+    .join('\n')
+})
 
 export function validatorCode(name: string, create: Ahead['create']): string {
   const [ajv, id] = create({ source: true })
@@ -235,7 +277,6 @@ const input: InputOptions = {
   // Some packages have a wrapper around `require` as their main file, which no bundler can read.
   resolve: { mainFields: ['module', 'main'] },
   external: external.map((name) => new RegExp(`^${name}(?:/|$)`)),
-  plugins: [validators, places, plainHttp],
   onLog(_, { code, message }) {
     // Such a module loads with its other importers. Any other warning is a package that cannot run.
     if (code !== 'INEFFECTIVE_DYNAMIC_IMPORT') throw new Error(message)

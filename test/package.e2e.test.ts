@@ -444,12 +444,23 @@ describe('the dependencies', () => {
 
   it.each([
     ['weir-agents/guard', '', 20],
-    ['weir-agents/guard', "await (await weir.openGuard({ agent: 'a' })).close()", 500],
-    ['weir-agents', '', 3_500],
+    ['weir-agents/guard', "await (await weir.openGuard({ agent: 'a' })).close()", 350],
+    ['weir-agents', '', 2_300],
   ])('load with an import of %s that runs "%s" at most %d KB', async (module, then, kilobytes) => {
     const source = `import * as weir from '${module}'\n${then}`
     const { bytes } = await loadBy(['--input-type=module', '--eval', source])
     expect(bytes).toBeGreaterThan(1_000)
+    expect(bytes).toBeLessThan(kilobytes * 1_000)
+  })
+
+  it.each([
+    ['ask --help', 200],
+    ['serve --help', 200],
+    ['judge --help', 550],
+    ['settings', 1_100],
+  ])('load with weir %s at most %d KB', async (words, kilobytes) => {
+    const { bytes } = await loadBy(['node_modules/.bin/weir', ...words.split(' ')])
+    expect(bytes).toBeGreaterThan(100_000)
     expect(bytes).toBeLessThan(kilobytes * 1_000)
   })
 

@@ -19,10 +19,10 @@ export function hastyRoundsMax({ identicalSuccesses }: LoopThresholds): number {
 }
 
 /**
- * For looks at an agent whose end comes by itself, less than a minute apart on average. Such a look
- * can only cost tokens.
+ * For looks that can only cost tokens: at an agent whose end comes by itself, less than a minute apart
+ * on average, and at a thing that cannot start.
  */
-export function agentLooksMax({ identicalSuccesses }: LoopThresholds): number {
+export function vainLooksMax({ identicalSuccesses }: LoopThresholds): number {
   return 2 * identicalSuccesses
 }
 

@@ -3,6 +3,8 @@
 import type { Rule } from './rule.ts'
 import { chanting } from './rules/chanting.ts'
 import { cycle } from './rules/cycle.ts'
+import { sameChange } from './rules/edits/same-change.ts'
+import { unmovedError } from './rules/edits/unmoved-error.ts'
 import { emptyResponse } from './rules/empty-response.ts'
 import { identicalFailure } from './rules/identical-failure.ts'
 import { identicalSuccess } from './rules/identical-success.ts'
@@ -16,7 +18,6 @@ import { schemaFailure } from './rules/schema-failure.ts'
 import { stillWaiting } from './rules/still-waiting.ts'
 import { counting } from './rules/successes/counting.ts'
 import { reportedFailure } from './rules/successes/reported-failure.ts'
-import { sameChange } from './rules/successes/same-change.ts'
 import { sweep } from './rules/sweep.ts'
 import { unreadCall } from './rules/unread-call.ts'
 
@@ -31,6 +32,7 @@ export const rules: Rule<unknown>[] = [
   sameTask,
   reportedFailure,
   sameChange,
+  unmovedError,
   sweep,
   nothingNew,
   nearEqual,

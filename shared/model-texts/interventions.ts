@@ -249,6 +249,11 @@ export const finding = {
     `You have written this same text into the same place ${times} times.`,
     'It is there already. Writing it again changes nothing that is needed.',
   ],
+  unmovedError: (reason: string) => [
+    'You have edited the same file again and again, and the check reports the same error each time:',
+    reason,
+    'These edits do not reach its cause. Read what the error says before you edit again.',
+  ],
   sameAnswer: [
     'These calls differ only in their wording and returned the same result each',
     'time. Rewording them again will return it again.',

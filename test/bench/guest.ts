@@ -6,7 +6,6 @@
 // guests at once. kafka-guests.ts has Kafka, proxy.ts has the proxy.
 
 import { openGuard } from '../../client/guard/guard.ts'
-import { benchGuardImport } from './guard-import.ts'
 import { catchUp, type GuestTimes, playGuest } from './guest-conversation.ts'
 import { median } from './kafka-figures.ts'
 import type { Row } from './row.ts'
@@ -50,7 +49,6 @@ export async function benchGuest(): Promise<Row[]> {
         name: '1 round',
         value: median(one),
       }),
-      ...benchGuardImport(),
     ]
   } finally {
     await guard.close()

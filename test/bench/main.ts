@@ -12,6 +12,7 @@ import { benchConsole } from './console.ts'
 import { benchConversation } from './conversation.ts'
 import { benchEdge } from './edge.ts'
 import { benchExecutor } from './executor.ts'
+import { benchFirstSecond } from './first-second.ts'
 import { benchGuest } from './guest.ts'
 import { benchJudgement } from './judgement.ts'
 import { benchKafka } from './kafka.ts'
@@ -49,6 +50,7 @@ const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['long turn', benchLongTurn],
   ['waiting', benchWaiting],
   ['limits', benchLimits],
+  ['first second', benchFirstSecond],
   ['guest', benchGuest],
   ['proxy', benchProxy],
   ['proxy loop', benchProxyLoop],

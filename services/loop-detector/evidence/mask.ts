@@ -69,6 +69,28 @@ const digitFirst = anyOf('g', [
 /** The line of a shell in its own error: `bash: line 3: x: command not found`, `sh: 1: x`. */
 const shellLine = /\b((?:ba|da|z|k)?sh: (?:-c: )?line |(?<![.\w])(?:ba|da|z|k)?sh: ?)\d+(?=: )/g
 
+/**
+ * Ages of a cluster, which grow by themselves: the last column of a row with `0/1`, `5m (x4 over 6m)`,
+ * `"age":"5m"`.
+ */
+const rowAge = /(\s)\d{1,6}[smhdwy](?:\d{1,2}[smhd])?(?=\s{2}|\s*$)/g
+const eventAge =
+  /\d{1,6}[smhd](?:\d{1,2}[smh])?( \(x)\d{1,6} over \d{1,6}[smhd](?:\d{1,2}[smh])?(?=\))/g
+const memberAge = /("age" ?: ?")\d{1,6}[smhdwy](?:\d{1,2}[smhd])?(?=")/g
+
+function withoutAges(text: string): string {
+  if (text.includes(' over ') || text.includes('"age"'))
+    return text.replace(eventAge, `${mask}$1${mask}`).replace(memberAge, `$1${mask}`)
+  return text.includes('AGE')
+    ? text
+        .split('\n')
+        .map((line) => (ready.test(line) ? line.replace(rowAge, `$1${mask}`) : line))
+        .join('\n')
+    : text
+}
+
+const ready = /\d\/\d/
+
 function anyOf(flags: string, alternatives: string[]): RegExp {
   return new RegExp(String.raw`\b(?:${alternatives.join('|')})`, flags)
 }
@@ -78,7 +100,7 @@ function anyOf(flags: string, alternatives: string[]): RegExp {
  * seems new, not old.
  */
 export function masked(text: string): string {
-  const head = withoutReferences(text.slice(0, limits.loopMaskedCharsMax))
+  const head = withoutAges(withoutReferences(text.slice(0, limits.loopMaskedCharsMax)))
   const shown = head.includes('\n')
     ? spaced(head.split('\n').map(maskedLine).join(' '))
     : maskedLine(spaced(head))

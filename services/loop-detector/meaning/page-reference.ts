@@ -49,6 +49,31 @@ export function pageIn(raw: string): string | undefined {
   return address.replace(/[?#].*$|\/+$/g, '') || undefined
 }
 
+/**
+ * The arguments as sent, without the values of parameters in addresses. Other values are other
+ * questions to one page, other names are not. The place in a list is no question, so that value stays.
+ * Undefined: no address has a parameter.
+ */
+export function withoutParameters(raw: string): string | undefined {
+  if (!mayHaveParameters(raw)) return undefined
+  return raw.replace(query, (whole) => whole.replace(parameter, '$1'))
+}
+
+/** The parameters of addresses, without places in lists. Empty: there are none. */
+export function parametersIn(raw: string): string {
+  if (!mayHaveParameters(raw)) return ''
+  return (raw.match(query) ?? []).map((whole) => whole.replace(placeInList, '$1')).join()
+}
+
+function mayHaveParameters(raw: string): boolean {
+  return raw.length <= charsMax && raw.includes('?') && raw.includes('://')
+}
+
+const query = /\?[^\s"'#<>?]{1,1024}/g
+const places = '(?:p|page\\w{0,8}|offset|start|skip|limit|per_page|size|cursor|after)='
+const parameter = new RegExp(`([?&;](?!${places})[^=&;?]{1,64}=)[^&;]*`, 'gi')
+const placeInList = new RegExp(`([?&;]${places})[^&;]*`, 'gi')
+
 /** Whether the page itself forbids the visit, and no policy: other addresses may not. */
 export function isRefusedPage(raw: string, error: string): boolean {
   return (

@@ -29,12 +29,18 @@ export function placeOfChange({
   return hasText ? place : undefined
 }
 
-/** The members, and those of a member that is an object: `{"action":"add","job":{"name":"x"}}`. */
+/**
+ * The members, and those of a member that is an object or has objects: `{"edits":[{"new_string":"x"}]}`.
+ */
 function membersIn(value: Record<string, unknown>): [string, unknown][] {
   return Object.entries(value).flatMap(([name, member]): [string, unknown][] =>
-    isObject(member) ? Object.entries(member) : [[name, member]],
+    (Array.isArray(member) ? member.slice(0, itemsMax) : [member]).flatMap(
+      (item): [string, unknown][] => (isObject(item) ? Object.entries(item) : [[name, item]]),
+    ),
   )
 }
+
+const itemsMax = 16
 
 /** The files of a patch of Codex. Undefined: it only deletes. */
 function placeOfPatch(patch: string): string | undefined {
@@ -51,8 +57,10 @@ const placeName =
 /** Of a command that writes its own words into one file, and otherwise only reads. */
 function targetOf(command: string): string | undefined {
   if (!writes.test(command)) return undefined
+  const patch = /^\s*apply_patch\b/.test(command) ? command.indexOf('*** Begin Patch') : -1
+  if (patch >= 0) return placeOfPatch(command.slice(patch))
   let target: string | undefined
-  for (const { program, argv, part } of programsIn(command)) {
+  for (const { program, argv, part } of programsIn(command.replace(hereText, '$3'))) {
     const written =
       program === 'sed' && inPlace.test(part)
         ? argv.at(-1)
@@ -63,7 +71,9 @@ function targetOf(command: string): string | undefined {
   return target
 }
 
-const writes = />|\bsed\s/
+/** The words of `cat > a.ts <<'EOF'` are no programs. */
+const hereText = /<<-?\s?(['"]?)(\w{1,32})\1([^\n]*)\n[\s\S]*?(?:\n\s*\2(?=\n|$)|$)/g
+const writes = />|<<|\bsed\s/
 const inPlace = /\s-[a-zA-Z]*i/
 const texters: ReadonlySet<string> = new Set(
   'echo printf cat sed head tail wc ls grep true'.split(' '),

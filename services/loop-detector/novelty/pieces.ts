@@ -15,6 +15,7 @@ import { textHash } from '../evidence/fingerprint.ts'
 import { masked } from '../evidence/mask.ts'
 import { subjectOf } from '../evidence/subject.ts'
 import { targetsIn } from '../meaning/check.ts'
+import { parametersIn } from '../meaning/page-reference.ts'
 import { isScroll } from '../meaning/step.ts'
 
 /** `subject`: of the call. Two views of one subject may show the same. */
@@ -26,7 +27,7 @@ export function viewOf(call: CallEvidence): View | undefined {
   if (poll || call.isDenied || !hasPieces(call.text)) return undefined
   const text = codexResult(call.text)?.output ?? call.text
   if (failure === undefined && (effect === 'reads' || isScroll(call))) {
-    const subject = `${tool} ${subjectOf(value, freeText)}`
+    const subject = `${tool} ${subjectOf(value, freeText)} ${parametersIn(raw)}`
     if (freeText && operation === tool) return { subject, pieces: hitsIn(text) }
     return { subject, pieces: ranged.test(raw) ? withoutRange(linesIn(text)) : linesIn(text) }
   }

@@ -6,6 +6,7 @@
 // without calls do not break a lap.
 // A different round breaks the laps, not the memory: the count starts again after it.
 // Values that are new in each lap by their nature make no round different (lap-state.ts).
+// A thing that is started again and fails again has its own count (laps/reruns.ts).
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type {
@@ -36,8 +37,7 @@ import {
 import { referencesIn } from '../meaning/page-reference.ts'
 import { transientRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
-
-const periodMax = 12
+import { lapMax, noReruns, type Reruns, rerunWith } from './laps/reruns.ts'
 
 type Lap = {
   /** Of the round without states. */
@@ -68,6 +68,8 @@ type Memory = {
   count: number
   /** The newest round in which a thing crashed. */
   crashedAt: number
+  reruns: Reruns
+  rerunLadder: Ladder
 }
 
 /** The action of the cycles of one length. */
@@ -75,22 +77,24 @@ type Ladder = { action: InterventionAction | 'none' }
 
 export const cycle: Rule<Memory> = {
   name: 'cycle',
-  version: 9,
+  version: 10,
   kind: 'tool_loop',
   thresholds: ['loop.cycleLaps'],
   description: 'Rounds come back in the same order, with the same results.',
   firesWhen:
-    '2 to 12 rounds come in the same order with the same results, for the 3rd lap. States, codes, nonces and random names may differ',
+    '2 to 12 rounds come in the same order with the same results, for the 3rd lap. States, codes, nonces and random names may differ. Or a run that is started again fails alike, under another id, for the 4th time',
   endedBy: 'a round that breaks the order, after which laps count again',
   sentence: 'went round in a circle',
   initial: () => ({
     rounds: [],
-    repeats: Array.from({ length: periodMax + 1 }, () => 0),
+    repeats: Array.from({ length: lapMax + 1 }, () => 0),
     ladders: [],
     states: new Map(),
     page: { references: [], round: 0 },
     count: 0,
     crashedAt: Number.NEGATIVE_INFINITY,
+    reruns: noReruns(),
+    rerunLadder: { action: 'none' },
   }),
 
   judge(memory, { calls, print: whole }, { loop }) {
@@ -101,7 +105,7 @@ export const cycle: Rule<Memory> = {
     const { print, statesFrom } = printOf(memory, calls, whole)
     const tag = tagOf(print)
     let isRepeated = false
-    for (let period = 1; period <= periodMax; period++) {
+    for (let period = 1; period <= lapMax; period++) {
       const lap = rounds[rounds.length - period]
       if (
         lap !== undefined &&
@@ -133,9 +137,9 @@ export const cycle: Rule<Memory> = {
       },
       ref: first.ref,
     })
-    if (rounds.length > periodMax + 1) rounds.shift()
+    if (rounds.length > lapMax + 1) rounds.shift()
 
-    for (let period = 2; isRepeated && period <= periodMax; period++) {
+    for (let period = 2; isRepeated && period <= lapMax; period++) {
       if ((repeats[1] ?? 0) >= period - 1) continue
       const laps = Math.floor((repeats[period] ?? 0) / period) + 1
       const lap = rounds.slice(-period)
@@ -147,7 +151,13 @@ export const cycle: Rule<Memory> = {
       const isSame = rounds.at(-period - 1)?.whole === whole
       return finding(lap, { laps, isSame }, ladder)
     }
-    return undefined
+    const rerun = rerunWith(memory.reruns, calls, loop)
+    if (rerun === undefined) {
+      if (!memory.reruns.repeats.some((rounds) => rounds > 0))
+        memory.rerunLadder = { action: 'none' }
+      return undefined
+    }
+    return finding(rerun.lap, { laps: rerun.laps, isSame: false }, memory.rerunLadder)
   },
 }
 
@@ -175,7 +185,7 @@ function printOf(
 ): { print: string; statesFrom: number } {
   const { states, page, count, crashedAt } = memory
   for (const [state, round] of states) {
-    if (round > count - 2 * periodMax) break
+    if (round > count - 2 * lapMax) break
     states.delete(state)
   }
   const mayDiffer = calls.some(
@@ -191,7 +201,7 @@ function printOf(
   let statesFrom = Number.POSITIVE_INFINITY
   const given: string[] = []
   if (calls.some(({ text }) => mayCrash(text))) memory.crashedAt = count
-  const crashes = count - memory.crashedAt < 2 * periodMax
+  const crashes = count - memory.crashedAt < 2 * lapMax
   const prints = calls.map(({ tool, raw, text, failure, outcome }) => {
     const result = withoutStates((crashes && !mayCrash(text) && crashIn(text)) || text)
     const own = failure === undefined ? result.states : []
@@ -212,7 +222,7 @@ function printOf(
 }
 
 function finding(
-  lap: Lap[],
+  lap: Pick<Lap, 'shown' | 'ref'>[],
   { laps, isSame }: { laps: number; isSame: boolean },
   ladder: Ladder,
 ): Finding {

@@ -5,7 +5,8 @@
 // Tools that change something are exempt, and so are short answers: eight written
 // files give eight answers "ok", and eight hosts may all be "healthy".
 // Calls about different subjects (subject.ts) may be a batch, so their limit is
-// doubled. So may searches without hits and without a common word, or with one other word.
+// doubled. So may searches without hits and without a common word, or with one other word. So are
+// calls of one address that differ in the values of its parameters.
 // An answer of several lines, all different from those of the answer before it, is
 // another answer: the next window of a log may differ only in clocks.
 // A new answer and a change end all streaks. A tool of unknown effect has the doubled
@@ -18,7 +19,7 @@ import type { CallEvidence } from '../evidence/call-evidence.ts'
 import { subjectOf } from '../evidence/subject.ts'
 import { addMatch, emptyStreak, found, type Streak, weightiest } from '../ladder.ts'
 import { isEmptyHanded } from '../meaning/empty-handed.ts'
-import { pageIn } from '../meaning/page-reference.ts'
+import { pageIn, withoutParameters } from '../meaning/page-reference.ts'
 import type { Question } from '../meaning/question.ts'
 import { type Wording, wordingOf } from '../meaning/wording.ts'
 import { batchRoundsMax, sameAnswerRoundsMax } from '../patience.ts'
@@ -47,12 +48,12 @@ type Memory = {
 
 export const sameAnswer: Rule<Memory> = {
   name: 'same-answer',
-  version: 12,
+  version: 13,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description: 'Reworded calls keep getting the same answer.',
   firesWhen:
-    'calls in new words get the same answer for the 8th time, or for the 16th if each is about another file, server or id',
+    'calls in new words get the same answer for the 8th time, or for the 16th if each is about another file, server, id or value of a parameter',
   endedBy:
     'an answer that is new in the turn, or a change; for a tool with unknown effect and a page only the answer. Words to a reader: any other new call, or a new name',
   sentence: 'kept rewording a call with the same result',
@@ -78,11 +79,18 @@ export const sameAnswer: Rule<Memory> = {
       // A look without an address repeats itself, and shows the page that was opened before.
       const isLook = meaning === 'answer' && !call.isNew && turn.page !== ''
       if (meaning === 'page' || (isLook && call.answer.length >= longAnswerMin)) {
-        const all = countCall(opaque, call.result, call, round, isLook ? turn.page : '')
+        const all = countCall(
+          opaque,
+          call.result,
+          call,
+          round,
+          call.key + (isLook ? turn.page : ''),
+        )
         if (all !== undefined && all.rounds + (isLook ? 1 : 0) >= batchRoundsMax(loop))
           findings.push(finding(all, call, texts.refusedPage))
         const page = isLook ? undefined : pageIn(call.raw)
-        const same = page && countCall(opaque, `${call.result} ${page}`, call, round)
+        const spelling = withoutParameters(call.raw) ?? call.key
+        const same = page && countCall(opaque, `${call.result} ${page}`, call, round, spelling)
         if (same && same.rounds >= sameAnswerRoundsMax(loop)) findings.push(finding(same, call))
         if (!isLook) continue
       }
@@ -98,7 +106,8 @@ export const sameAnswer: Rule<Memory> = {
       // The subjects of the first answer are not compared: no call has repeated it yet.
       if (wording !== 'fields' || all.rounds < 2) continue
       const subject = subjectOf(call.value, call.freeText && meaning !== 'empty')
-      const ofSubject = countCall(memory, `${call.result} ${subject}`, call, round)
+      const spelling = withoutParameters(call.raw) ?? call.key
+      const ofSubject = countCall(memory, `${call.result} ${subject}`, call, round, spelling)
       if (ofSubject !== undefined && ofSubject.rounds + 1 >= sameAnswerRoundsMax(loop))
         findings.push(finding(ofSubject, call))
     }
@@ -106,13 +115,15 @@ export const sameAnswer: Rule<Memory> = {
   },
 }
 
-/** Undefined: this round or this call is already counted, or the answer is another one. */
+/**
+ * Undefined: this round or this spelling of the call is already counted, or the answer is another one.
+ */
 function countCall(
   memory: Streaks,
   key: string,
   call: CallEvidence,
   round: number,
-  page = '',
+  spelling = call.key,
 ): AnswerStreak | undefined {
   const streak = memory.get(key) ?? {
     ...emptyStreak(),
@@ -128,7 +139,7 @@ function countCall(
     streak.lines.size > 1 && lines.size > 1 && ![...lines].some((line) => streak.lines.has(line))
   streak.lines = lines
   if (isOther) return undefined
-  const isReworded = remember(streak.calls, call.key + page, limits.loopStreaksMax)
+  const isReworded = remember(streak.calls, spelling, limits.loopStreaksMax)
   if (!isReworded || streak.round === round) return undefined
   addMatch(streak, call)
   streak.rounds += 1

@@ -7,6 +7,7 @@
 // too, as have looks without times, and looks after short sleeps that show nothing running.
 // A look at an agent that a call of the turn started, by a sleep or without a wait,
 // has a limit in rounds: the agent's end comes by itself. `children` has the ids of such agents.
+// So has a look at a thing that cannot start, by its own answer.
 // A round without a wait neither counts nor ends it: the agent may look after it
 // slept. A round with news begins it anew.
 
@@ -23,19 +24,20 @@ import { addMatch, emptyStreak, found, roundsText, type Streak } from '../ladder
 import { agentStarted, looksAtAgent } from '../meaning/agent-task.ts'
 import {
   agentLookMs,
-  agentLooksMax,
   briefRoundsMax,
   hastyMs,
   hastyRoundsMax,
+  vainLooksMax,
   waitMsMax,
 } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
+import { isBlocked } from '../waiting/obstacle.ts'
 import { namesWait } from '../waiting/waiting.ts'
 
 /**
  * `since`: its begin. `counted`: the rounds since the begin or the last reminder, at `countedFrom`.
  * `brief`: those of them with no more than a short sleep. `vain`: those in a row that only look at
- * `children`, with one result, `look`.
+ * `children`, with one result, `look`. `blocked`: those whose answer says why the thing cannot start.
  */
 type Memory = {
   streak: Streak
@@ -44,6 +46,7 @@ type Memory = {
   counted: number
   brief: number
   vain: number
+  blocked: number
   look: string
   isOfAgents: boolean
   children: Set<string>
@@ -57,6 +60,7 @@ const noWait = (): Memory => ({
   counted: 0,
   brief: 0,
   vain: 0,
+  blocked: 0,
   look: '',
   isOfAgents: true,
   children: new Set(),
@@ -65,12 +69,12 @@ const noWait = (): Memory => ({
 
 export const stillWaiting: Rule<Memory> = {
   name: 'still-waiting',
-  version: 3,
+  version: 4,
   kind: 'tool_loop',
   thresholds: ['loop.waitMinutes', 'loop.identicalSuccesses'],
   description: 'The agent waits for something that runs, and nothing changes for long.',
   firesWhen:
-    'a wait lasts for 60 minutes without news, for 25 rounds within a second each, or for 100 short sleeps. For 10 quick looks at an agent that a call started. The rule only reminds the model',
+    'a wait lasts for 60 minutes without news, for 25 rounds within a second each, or for 100 short sleeps. For 10 quick looks at an agent that a call started, or 10 looks at a thing whose state says why it cannot start. The rule only reminds the model',
   endedBy: 'any new result, or a change',
   sentence: 'kept waiting',
   initial: noWait,
@@ -89,14 +93,17 @@ export const stillWaiting: Rule<Memory> = {
       memory.vain = waiting.result === memory.look ? memory.vain + 1 : 1
       memory.look = waiting.result
     }
+    if (waiting.poll && isBlocked(waiting.text)) memory.blocked += 1
     if (memory.vain === 0 && !looksAtAgent(waiting)) memory.isOfAgents = false
     addMatch(memory.streak, waiting)
     const passed = time - memory.countedFrom
     const isHasty = memory.counted >= hastyRoundsMax(loop) && passed < memory.counted * hastyMs
     const isBrief = memory.brief >= briefRoundsMax(loop)
-    const isVainly = memory.vain >= agentLooksMax(loop) && passed < memory.counted * agentLookMs
-    if (passed < waitMsMax(loop) && !isHasty && !isBrief && !isVainly) return undefined
-    Object.assign(memory, { counted: 0, brief: 0, vain: 0, countedFrom: time })
+    const isVainly = memory.vain >= vainLooksMax(loop) && passed < memory.counted * agentLookMs
+    const isHopeless = memory.blocked >= vainLooksMax(loop)
+    if (passed < waitMsMax(loop) && !isHasty && !isBrief && !isVainly && !isHopeless)
+      return undefined
+    Object.assign(memory, { counted: 0, brief: 0, vain: 0, blocked: 0, countedFrom: time })
     return finding(memory, time)
   },
 }

@@ -7,6 +7,7 @@
 // Linear in the beginning of the answer. Most answers fail the first test.
 
 import { isObject, jsonIn } from '../../../shared/lib/json/json-object.ts'
+import { isBlocked } from './obstacle.ts'
 
 /** `empty`: it has no text. `other`: it states nothing. */
 export type Progress = 'running' | 'over' | 'empty' | 'other'
@@ -26,6 +27,7 @@ export function progressOf(text: string, isOfCommand: boolean): Progress {
     if (isObject(json) && emptyContent.test(head) && hasBlankContents(json)) return 'empty'
   }
   if (!hasHint) return 'other'
+  if (isBlocked(text)) return 'running'
   return progressInLines(
     head,
     text.length > headCharsMax ? text.slice(-tailCharsMax) : '',

@@ -1,9 +1,8 @@
-// The record of Kafka. It imports Kafka's client on first use: loading it costs a tenth of a second
-// at every start.
+// The record of Kafka. It imports Kafka's client and the readers of agent files on first use: loading
+// them costs a tenth of a second at every start.
 
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { agentFilesHash } from '../../agents/file/agent-files-hash.ts'
 import type { Bus } from '../../contract/bus.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { heldBus } from '../fleet/held-bus.ts'
@@ -45,6 +44,12 @@ async function groups(settings: BusSettings, log: Logger): Promise<GroupAdmin> {
   return groupAdmin(await kafkaClient(settings), log)
 }
 
+async function hashOfAgents({ agents }: BusSettings): Promise<string | undefined> {
+  if (agents === '') return undefined
+  const { agentFilesHash } = await import('../../agents/file/agent-files-hash.ts')
+  return agentFilesHash(agents)
+}
+
 async function openHeld(settings: BusSettings, options: OpenOptions): Promise<Bus> {
   return heldBus(await open(settings, options), settings.topicPrefix, options.log)
 }
@@ -67,7 +72,7 @@ async function open(
     connectMs,
     replicationFactor,
     accepts: signing && acceptsSigned(signing, log),
-    agents: settings.agents === '' ? undefined : agentFilesHash(settings.agents),
+    agents: await hashOfAgents(settings),
     needOf: createNeededTopics(() => bus, settings.topicPrefix),
     times: { sessionMs: settings.sessionTimeoutMs },
     instanceId: settings.groupInstanceId || undefined,

@@ -11,6 +11,8 @@ import { rewordedLoops } from './reworded-loops.ts'
 import { rewordedWork } from './reworded-work.ts'
 import { agentsWork } from './sessions/agents-work.ts'
 import { sessionLoops } from './sessions/loops.ts'
+import { persistentLoops } from './sessions/persistent-loops.ts'
+import { persistentWork } from './sessions/persistent-work.ts'
 import { servicesWork } from './sessions/services-work.ts'
 import { treeLoops } from './tree-loops.ts'
 import { treeWork } from './tree-work.ts'
@@ -28,6 +30,7 @@ export const built: Scenario[] = [
   ...unseenLoops,
   ...freshLoops,
   ...sessionLoops,
+  ...persistentLoops,
   ...honestWork,
   ...hostWork,
   ...renamedWork,
@@ -37,4 +40,5 @@ export const built: Scenario[] = [
   ...freshWork,
   ...agentsWork,
   ...servicesWork,
+  ...persistentWork,
 ]

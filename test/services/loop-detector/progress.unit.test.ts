@@ -292,7 +292,7 @@ describe('the same answer to different calls', () => {
     [
       'spellings of one address',
       'fetch_page',
-      (n: number) => ({ url: `https://${n % 2 ? 'www.' : ''}a.test/x${n % 3 ? '/' : ''}?v=${n}` }),
+      (n: number) => ({ url: `https://${n % 2 ? 'www.' : ''}a.test/x${n % 3 ? '/' : ''}?v${n}=1` }),
     ],
     ['windows of one file', 'read_lines', (n: number) => ({ path: 'src/a.ts', from: n })],
     ['readings of one file', 'shell', (n: number) => ({ command: `head -n ${n} src/a.ts | cat` })],

@@ -96,6 +96,14 @@ const situations: Situation[] = [
     ),
   },
   {
+    title: 'edits in ever new words leave one error',
+    rule: 'unmoved-error',
+    steps: rounds(9, (n) => [
+      ok('write_file', { path: 'src/cart.ts', content: `const total = ${n}` }, 'written'),
+      failed('build', {}, "src/cart.ts:4:2: error: 'raw' is a text"),
+    ]),
+  },
+  {
     title: 'the windows of a file show known lines',
     rule: 'sweep',
     steps: [

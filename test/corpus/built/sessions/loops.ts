@@ -1,7 +1,6 @@
 // Loops of sessions with coding agents, browsers and services, as their hosts record them. The
-// expectations were written before the first run, in which 26 of 40 were right. Three are left out. Edits
-// that differ are a change, a pod that is pending is waited for, and each run of a pipeline has another
-// id.
+// expectations were written before the first run, in which 26 of 40 were right. Three classes among the
+// others are those of persistent-loops.ts.
 
 import type { Scenario } from '../../../../apps/replay/judge/scenario.ts'
 import { failed, ok, rounds, turnOf, word } from '../trace.ts'

@@ -65,8 +65,19 @@ describe('a search without hits', () => {
 describe('a page', () => {
   const page = (url: string) => one('fetch_page', { url }, ok('the same text of a page '.repeat(3)))
 
-  it('is the same eight times with other parameters, and sixteen times at other addresses', () => {
-    expect(first(each(9, (n) => page(`https://a.example.com/b?c=${n}`)))).toBe('8 same-answer')
+  it('is the same sixteen times with other values of a parameter, which may be a batch', () => {
+    expect(first(each(17, (n) => page(`https://a.example.com/b?c=${letters(n)}`)))).toBe(
+      '16 same-answer',
+    )
+  })
+
+  it('is the same eight times with other parameters or places, and sixteen times at other addresses', () => {
+    expect(first(each(9, (n) => page(`https://a.example.com/b?${letters(n)}=1`)))).toBe(
+      '8 same-answer',
+    )
+    expect(first(each(9, (n) => page(`https://a.example.com/b?d=x&page=${n}`)))).toBe(
+      '8 same-answer',
+    )
     expect(first(each(8, (n) => page(`https://a.example.com/b/#${letters(n)}`)))).toBe(
       '8 same-answer',
     )

@@ -16,7 +16,7 @@ type Memory = Map<string, CountedStreak & { place: string }>
 
 export const sameChange: Rule<Memory> = {
   name: 'same-change',
-  version: 2,
+  version: 3,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description: 'The same text is written into the same place again and again.',
