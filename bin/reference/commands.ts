@@ -28,14 +28,11 @@ export async function exitCodeTables(): Promise<Tables> {
     .flatMap(({ command, path }) => {
       // 2 means the same for all commands.
       const own = exitCodesOf(command).filter(({ code: number }) => number !== 2)
-      if (own.length === 0) return []
-      return [
-        [code(path), own.map(({ code: number, meaning }) => `${number} ${meaning}`).join('; ')],
-      ]
+      return own.map(({ code: number, meaning }) => [code(path), `${number}`, meaning])
     })
   return {
     'All commands': { columns: ['code', 'meaning'], rows: ofAll },
-    'Commands with further codes': { columns: ['command', 'codes'], rows: ofCommands },
+    'Commands with further codes': { columns: ['command', 'code', 'meaning'], rows: ofCommands },
   }
 }
 

@@ -6,9 +6,9 @@ import { once, settingsOf, unredactedOption, whichBus, withSettings } from '../f
 
 export function addAudit(program: Command): void {
   const audit = withExitCodes(program.command('audit'), [
-    { code: 0, meaning: 'done; with --verify, no fault' },
-    { code: 1, meaning: 'with --verify, a fault, or failed' },
-    { code: 3, meaning: 'with --verify, no fault and no proof' },
+    { code: 0, meaning: 'done, or no fault with --verify' },
+    { code: 1, meaning: 'a fault with --verify, or failed' },
+    { code: 3, meaning: 'no fault and no proof with --verify' },
   ])
   withSettings(audit, [...whichBus, 'topicPrefix'])
     .option('--since <time>', "only since this time: 2026-07-29T10:12:03Z, 2026-07-29, '30d ago'")
