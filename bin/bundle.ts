@@ -162,6 +162,15 @@ const layers: { name: string; tops: readonly string[] }[] = [
     name: 'settings',
     tops: ['apps/terminal/command-settings.ts', 'apps/cli/settings.ts'],
   },
+  {
+    name: 'log',
+    tops: [
+      'apps/history/open-log.ts',
+      'apps/service/setting-command.ts',
+      'apps/service/guards/list.ts',
+      'apps/service/stops/list.ts',
+    ],
+  },
   { name: 'weir', tops: ['client/weir.ts'] },
   { name: 'stages', tops: ['services/stages.ts', 'apps/cli/ask.ts', 'apps/cli/open-agent.ts'] },
 ]

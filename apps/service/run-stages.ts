@@ -72,7 +72,7 @@ export type RunOptions = {
 
 /**
  * `stopped`: on request, with everything closed in order. `failed`: the bus did not open, a stage
- * failed, or closing exceeded `limits.shutdownMsMax`. The log has the error. Never rejects.
+ * failed, or closing exceeded `shutdownMsMax`. The log has the error. Never rejects.
  */
 export async function runStages(options: RunOptions): Promise<'stopped' | 'failed'> {
   const { log, stop } = options

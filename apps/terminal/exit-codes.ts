@@ -3,7 +3,7 @@
 
 import type { Command } from 'commander'
 
-export type ExitCode = { readonly code: number; readonly meaning: string }
+type ExitCode = { readonly code: number; readonly meaning: string }
 
 export const exitCodes: readonly ExitCode[] = [
   { code: 0, meaning: 'done, or the answer is yes' },

@@ -2,14 +2,13 @@
 
 import type { Command } from 'commander'
 import { commandGroups } from '../../apps/cli/command-list.ts'
-import { examplesOf } from '../../apps/cli/examples.ts'
 import { createProgram } from '../../apps/cli/program.ts'
 import { exitCodes, exitCodesOf } from '../../apps/terminal/exit-codes.ts'
 import { code, type Tables, withoutStop } from './table.ts'
 
 export async function commandTables(): Promise<Tables> {
   const program = await createProgram('all')
-  const columns = ['command', 'job', 'example']
+  const columns = ['command', 'job']
   const tables = commandGroups().map(({ heading, items }) => {
     const named = items.flatMap(
       ([name]) => program.commands.find((command) => command.name() === name) ?? [],
@@ -53,6 +52,5 @@ function rowOf({ command, path }: Named): string[] {
   return [
     code([path, ...words].join(' ')),
     withoutStop(command.description()),
-    examplesOf(path).slice(0, 1).map(code).join(''),
   ]
 }

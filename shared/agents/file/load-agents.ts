@@ -20,6 +20,9 @@ import { guestOf } from './parts/guest-part.ts'
 import { schemaMistakes } from './schema-mistakes.ts'
 import { type KnownRecords, type LoadOptions, needs, noProviders, type Source } from './source.ts'
 
+/** Agent files of one folder. */
+const agentFilesMax = 1_000
+
 /**
  * The agents of a file, or of all `*.yaml`, `*.yml` and `*.json` files of a folder, without guests.
  * Subfolders, hidden files and `*.schema.*` (schemas of tools) are skipped. `environment`: the
@@ -189,8 +192,8 @@ export function agentFilesAt(path: string): { files: string[]; mistakes: Mistake
     return refused(
       `contains no agent file; must contain at least one file that ends in ${alternatives(endings)}`,
     )
-  if (files.length > limits.agentFilesMax)
-    return refused(`has ${files.length} agent files; must have at most ${limits.agentFilesMax}`)
+  if (files.length > agentFilesMax)
+    return refused(`has ${files.length} agent files; must have at most ${agentFilesMax}`)
   return { files, mistakes: [] }
 }
 

@@ -11,7 +11,7 @@ export function addApprovals(program: Command): void {
   const load = async () => (await import('../../../service/approvals/list.ts')).approvalList
   const list = approvals.command('list', { isDefault: true })
   listing(list, load).description(
-    'List the waiting calls: id, exact arguments, start and end of the wait. Works while Weir runs.',
+    "List the waiting calls: id, exact arguments, the wait's start and end. Works while Weir runs.",
   )
 
   changing(approvals.command('rules'))

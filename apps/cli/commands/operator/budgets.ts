@@ -8,7 +8,7 @@ export function addBudgets(program: Command): void {
 
   const set = changing(budget.command('set'))
     .description(
-      'Set a budget, effective from the next model request. One of the same tenant, subject, window and unit is replaced.',
+      'Set a budget, effective from the next model request. Replaces a budget with the same tenant, subject, window and unit.',
     )
     .option(
       '--tenant <name>',
@@ -41,7 +41,7 @@ export function addBudgets(program: Command): void {
 
   const prices = changing(budget.command('prices'))
     .description(
-      'Set own prices of models, in US dollars per million tokens. They win over the known prices. Without a file: remove them.',
+      'Set own model prices, in US dollars per million tokens. They win over the known prices. Without a file: remove them.',
     )
     .argument(
       '[file]',

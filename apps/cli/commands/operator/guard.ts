@@ -81,7 +81,7 @@ function addRegister(guard: Command): void {
 function addMode(guard: Command): void {
   const mode = changing(guard.command('mode'))
     .description(
-      'Switch a guard. enforce: calls wait for it. shadow: its verdicts are recorded and change nothing.',
+      'Switch a guard. enforce: calls wait for the guard. shadow: verdicts are recorded and change nothing.',
     )
     .argument('<name>', 'the name of the guard')
     .addArgument(new Argument('<mode>').choices(guardModes))

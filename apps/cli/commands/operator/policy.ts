@@ -29,17 +29,19 @@ export function addPolicy(program: Command): void {
 
   const get = policy
     .command('get')
-    .description('Show the set values of all agents; of one agent, every value with its origin.')
+    .description("Show all agents' set values, or an agent's values with their origin.")
     .argument('[agent]', "the agent's name, or '*' for the values for all agents")
     .option(...agentFile)
   const load = async () => (await import('../../../service/policy/shown-policy.ts')).policyList
   listing(get, load, fileOf)
 
   withSettings(
-    answers(policy.command('diff'), { yes: 'there is no difference', no: 'there is one' }),
+    answers(policy.command('diff'), { yes: 'there is no difference', no: 'there is a difference' }),
     [...whichBus, 'topicPrefix'],
   )
-    .description('Show the effect of changes. Without changes, show the effect of the set values.')
+    .description(
+      'Show the effect that changes have. Without changes, show the effect that the set values have.',
+    )
     .argument('<agent>', "the agent's name, or '*' for all")
     .argument('[changes...]', 'KEY=VALUE, as for weir policy set')
     .option('--file <file>', 'JSON by key; replaces all values that are set for the agent')
