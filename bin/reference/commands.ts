@@ -49,8 +49,5 @@ function rowOf({ command, path }: Named): string[] {
     const name = `${argument.name()}${argument.variadic ? '...' : ''}`
     return argument.required ? `<${name}>` : `[${name}]`
   })
-  return [
-    code([path, ...words].join(' ')),
-    withoutStop(command.description()),
-  ]
+  return [code([path, ...words].join(' ')), withoutStop(command.description())]
 }
