@@ -18,16 +18,24 @@ import { endsSentence } from './unread-tokens.ts'
 type AfterText = { recovery: Extract<Recovery, { kind: 'calls' }>; frame: string }
 
 const specialToken = new RegExp(`< ?${bar.source}|\\]<\\]minimax\\[>\\[|\\[TOOL_CALLS\\]`, 'g')
-/** Words about calls. A frame after them may be an example. */
-const speaksOfCalls = new RegExp(
+/** Words about the form of calls. */
+const speaksOfForms = new RegExp(
   [
-    String.raw`\b(?:calls?|called|calling|tokens?|templates?|formats?|syntax|parsers?|examples?|samples?|emits?|outputs|prints|writes|wrote|written|looks? like|as follows|models?|json|xml|like th(?:is|at)|this is|here(?: is|'s))\b`,
+    String.raw`\b(?:tokens?|templates?|formats?|syntax|parsers?|examples?|samples?|emits?|outputs|prints|writes|wrote|written|looks? like|as follows|models?|json|xml|like th(?:is|at)|this is|here(?: is|'s))\b`,
     '调用|格式|形式|模板|标记|示例|例如|模型|解析|输出|如下|呼び出|テンプレート|トークン|モデル|出力',
     '호출|형식|예시|토큰|모델|출력|вызов|формат|пример|модел|токен|шаблон|парсер|пишет|так[.:]|استدعاء|صيغة|مثال|نموذج|رمز',
     String.raw`\b(?:aufruf|beispiel|modell|ausgabe|schreibt|appel|exemple|modèle|écrit|llamada|ejemplo|modelo|escribe)`,
   ].join('|'),
   'iu',
 )
+/** Words about calls. A frame after them may be an example. */
+const speaksOfCalls = new RegExp(
+  String.raw`\b(?:calls?|called|calling)\b|${speaksOfForms.source}`,
+  'iu',
+)
+/** A sentence that goes on with the frame as its object. */
+const leadsTo =
+  /(?:\b(?:as|like|with|is|are|of|in|into|means|or|and|than|from|for|to|the|a|an|by|using)|[("'“”‘’«»「『《=→:>|*_-])\s{0,8}$/i
 
 /** In the last sentence: somebody else's words, a refusal, a question. Nobody calls with them. */
 const isNoCall = new RegExp(
@@ -66,6 +74,16 @@ function isPlainProse(before: string): boolean {
   if (isExample.test(line) || /^\s*>/.test(lastLine)) return false
   return endsSentence(line) && endsSentence(lastLine) && !isForeign(lastLine)
 }
+
+/** Whether a call may break off a sentence here. It is reported and never run. */
+export function breaksOffSentence(before: string): boolean {
+  const isCodeOpen = before.split('`').length % 2 === 0
+  if (isCodeOpen || speaksOfForms.test(before)) return false
+  const line = before.slice(before.lastIndexOf('\n') + 1)
+  return !isExample.test(line) && !leadsTo.test(line.slice(-leadCharsMax)) && !isForeign(line)
+}
+
+const leadCharsMax = 64
 
 /** Whether the last sentence introduces words that the speaker does not send as a call. */
 function isForeign(line: string): boolean {

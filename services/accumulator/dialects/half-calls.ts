@@ -26,7 +26,8 @@ const argument = /^ {0,3}<(?:arg_key>|parameter[= ])|^ {0,3}[[{\s]{1,8}"name"\s{
 export function halfCall(text: string, offered: Offered): string | undefined {
   if (!text.includes('<')) return undefined
   const visible = withoutExamples(text)
-  const lower = visible.toLowerCase()
+  // Not toLowerCase: other letters may grow, and the places would differ.
+  const lower = visible.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
   for (const found of [...visible.matchAll(beginning)].slice(-beginningsMax)) {
     const [mark, tag = '', name = ''] = found
     if (lower.includes(`</${tag.toLowerCase()}`, found.index)) continue

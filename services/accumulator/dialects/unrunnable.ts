@@ -16,6 +16,7 @@ import { limits } from '../../../shared/contract/limits.ts'
 import { jsonFault } from '../../../shared/lib/json/json-fault.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { isAboutCalls, isExamplesElement } from './about-calls.ts'
+import { breaksOffSentence } from './after-text.ts'
 import { endOfThinking, withoutThinking, withoutTurnEnd } from './around-calls.ts'
 import { halfCall } from './half-calls.ts'
 import { readingIn } from './marks.ts'
@@ -42,6 +43,7 @@ export function unrunnable(
   if (!isCut && otherShape(text, offered)) return { dialect: 'json', hold: 'shape' }
   const dialect = isCut ? undefined : trailingFrame(text, offered)
   if (dialect !== undefined) return { dialect, hold: 'frame' }
+  if (!isCut && trailingShape(text, offered)) return { dialect: 'json', hold: 'frame' }
   const answer = withoutTurnEnd(answerIn(text))
   const token = unreadToken(answer) ?? halfCall(answer, offered)
   return token === undefined ? undefined : { dialect: 'token', hold: 'frame', token }
@@ -67,7 +69,7 @@ function trailingFrame(text: string, offered: OfferedTool[]): string | undefined
   if (!['>', ']', '}', ')'].includes(visible.slice(-1))) return undefined
   const answerAt = text.length - withoutThinking(text).length
   const ending = endOfThinking(text)
-  const isAnswer = ending === undefined || endsThinking(text.slice(0, answerAt))
+  const isAnswer = isAnswerAt(text, answerAt)
   const starts = [...visible.matchAll(beginning)]
     .map(({ index, 0: blanks }) => index + blanks.length)
     // a frame that begins in front of an end of thinking has that text in an argument
@@ -75,16 +77,34 @@ function trailingFrame(text: string, offered: OfferedTool[]): string | undefined
     .slice(-beginningsMax)
   // The first that reads to the end is the frame. Later lines are inside of it.
   for (const start of starts) {
-    const frame = visible.slice(start)
-    const { dialect = '', reading } = readingIn(frame) ?? {}
-    if (reading?.kind !== 'calls' || !(reading.marked || plainTags.includes(dialect))) continue
-    const before = visible.slice(start < answerAt ? 0 : answerAt, start)
-    const couldRun = reading.calls.every(
-      (call) => !('why' in judgedCall(call, { offered }, reading.repairs)),
-    )
-    return couldRun && before.trim() !== '' && !isAboutCalls(before, frame) ? dialect : undefined
+    const dialect = frameAt(visible, { start, from: start < answerAt ? 0 : answerAt }, offered)
+    if (dialect !== undefined) return dialect === '' ? undefined : dialect
   }
-  return undefined
+  const start = isAnswer ? visible.indexOf('<', answerAt) : -1
+  if (start < 0 || !breaksOffSentence(visible.slice(answerAt, start))) return undefined
+  return frameAt(visible, { start, from: answerAt }, offered) || undefined
+}
+
+/** Undefined: no frame begins at `start`. Empty: one begins that cannot run, or is an example. */
+function frameAt(
+  text: string,
+  { start, from }: { start: number; from: number },
+  offered: OfferedTool[],
+): string | undefined {
+  const frame = text.slice(start)
+  const { dialect = '', reading } = readingIn(frame) ?? {}
+  if (reading?.kind !== 'calls' || !(reading.marked || plainTags.includes(dialect)))
+    return undefined
+  const before = text.slice(from, start)
+  const couldRun = reading.calls.every(
+    (call) => !('why' in judgedCall(call, { offered }, reading.repairs)),
+  )
+  return couldRun && before.trim() !== '' && !isAboutCalls(before, frame) ? dialect : ''
+}
+
+/** Whether the answer begins there, and no mark that is only mentioned. */
+function isAnswerAt(text: string, answerAt: number): boolean {
+  return endOfThinking(text) === undefined || endsThinking(text.slice(0, answerAt))
 }
 
 /**
@@ -121,9 +141,15 @@ const mark = String.raw`([^\p{L}\p{N}\s]{1,8} ?\p{L}[\p{L}\p{N} _▁.:/-]{0,47}[
 const opening = new RegExp(String.raw`^${mark}\s{0,64}(?=[[{])`, 'u')
 const closing = new RegExp(String.raw`^.*[\]}](\s{0,64}${mark})$`, 'su')
 const closingCharsMax = 160
+/** An opening mark after other text. */
+const laterOpening = new RegExp(String.raw`^ {0,3}${mark}\s{0,64}(?=[[{])`, 'gmu')
+/** Rules around JSON: equal lines of one sign. */
+const ruled = /^([-=*_~#+]{3,32})[ \t]{0,8}\n([\s\S]*)\n\1$/
 
 /** The JSON between two marks that mirror each other, or all of the text. */
 function withoutMarks(text: string): string {
+  const [, , between] = ruled.exec(text) ?? []
+  if (between !== undefined) return between.trim()
   const [before = '', open = ''] = opening.exec(text) ?? []
   const [, after = '', close = ''] = closing.exec(text.slice(-closingCharsMax)) ?? []
   if (open === '' || close === '' || before.length + after.length >= text.length) return text
@@ -140,7 +166,24 @@ function wordsOf(mark: string, without: RegExp): string {
 
 /** Whether the whole text, outside a fence, is such an object or array. Linear in the text. */
 function otherShape(text: string, offered: OfferedTool[]): boolean {
-  const visible = withoutMarks(withoutTurnEnd(answerIn(text)))
+  return isCallJson(withoutMarks(withoutTurnEnd(answerIn(text))), offered)
+}
+
+/** Whether such an object between two marks that mirror each other ends the text, after other text. */
+function trailingShape(text: string, offered: OfferedTool[]): boolean {
+  const answer = withoutTurnEnd(answerIn(text))
+  if (!closing.test(answer.slice(-closingCharsMax))) return false
+  if (!isAnswerAt(text, text.length - withoutThinking(text).length)) return false
+  for (const { index } of [...answer.matchAll(laterOpening)].slice(-beginningsMax)) {
+    const frame = answer.slice(index).trimStart()
+    const inside = withoutMarks(frame)
+    if (index > 0 && inside !== frame && isCallJson(inside, offered))
+      return !isAboutCalls(answer.slice(0, index), frame)
+  }
+  return false
+}
+
+function isCallJson(visible: string, offered: OfferedTool[]): boolean {
   if (!visible.startsWith('{') && !visible.startsWith('[')) return false
   const cursor = { text: visible, at: 0 }
   const json = readJson(cursor, new Set())

@@ -39,6 +39,10 @@ describe('a text that ends with one complete frame of calls', () => {
       'tags without a section, after a word of their own',
       `I look it up.\n\ncount\n${invoke.split('\n').slice(1, -1).join('\n')}`,
     ],
+    ['in the middle of a sentence', `I look it up ${hermes.replaceAll('\n', '')}`],
+    ['in the middle of a sentence about a call', `I will call it now ${invoke}`],
+    ['between marks of no known family', `I look it up.\n<call>${json}</call>`],
+    ['between marks in lines of their own', `I look it up.\n[[tool]]\n${json}\n[[/tool]]`],
     [
       'with an end of thinking in its argument',
       `I look.\n${hermes.replace('weir', 'a </think> b')}`,
@@ -98,6 +102,10 @@ describe('a text that ends with one complete frame of calls', () => {
     ['a fence of tildes holds it', `This is a call.\n~~~\n\`\`\`\n${hermes}`],
     ['it is a quote', `You wrote this.\n> ${hermes.replaceAll('\n', '\n> ')}`],
     ['it stands in a line', `A call is written as ${hermes.replaceAll('\n', '')}`],
+    ['it ends a sentence about its form', `Qwen emits ${hermes.replaceAll('\n', '')}`],
+    ['it is the object of a sentence', `You search with ${hermes.replaceAll('\n', '')}`],
+    ['marks of no known family are an example', `For example:\n<call>${json}</call>`],
+    ['marks of no known family hold data', `I look.\n<call>{"name": "Ada", "input": {}}</call>`],
     ['it is code in a line', `A call is written as\n\`${hermes.replaceAll('\n', '')}\``],
     ['it is an entry of a list', `The calls:\n- ${hermes.replaceAll('\n', '')}`],
     ['it is indented like code', `A call:\n\n    ${hermes.replaceAll('\n', '\n    ')}`],
@@ -145,6 +153,8 @@ describe('a text that is one object in another shape', () => {
     '[{"tool_name": "search", "args": {"query": "weir"}}]',
     '<think>I need it.</think>{"tool_name": "search", "args": {"query": "weir"}}',
     "{'tool_name': 'search', 'args': {'query': 'weir',}}",
+    `---\n${json}\n---`,
+    `***\n${json}\n***`,
   ])('is found: %s', (text) => expect(found(text)).toBe('shape'))
 
   it.each<[string, string]>([
@@ -269,7 +279,6 @@ describe('JSON that names an offered tool between two marks that mirror each oth
 
   it.each([
     `<call_tool>${json}</other>`,
-    `---\n${json}\n---`,
     `<<CALL>>${json}[[/CALL]]`,
     `<pre>${json}</pre>`,
     `<example>${json}</example>`,
