@@ -286,6 +286,7 @@ const input: InputOptions = {
   // Some packages have a wrapper around `require` as their main file, which no bundler can read.
   resolve: { mainFields: ['module', 'main'] },
   external: external.map((name) => new RegExp(`^${name}(?:/|$)`)),
+  checks: { bundlerTimings: false }, // a slow machine is no fault of a package
   onLog(_, { code, message }) {
     // Such a module loads with its other importers. Any other warning is a package that cannot run.
     if (code !== 'INEFFECTIVE_DYNAMIC_IMPORT') throw new Error(message)

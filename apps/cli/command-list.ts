@@ -21,7 +21,7 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
       'demo-model': "Serve the demo's model until Ctrl-C, to try weir ask without an API key.",
     }),
     part(async () => (await import('./commands/talk.ts')).addTalk, {
-      ask: 'Send one message to an agent. Shows the turn on stderr and prints the reply on stdout. Exit codes: 0 a reply, 3 the fallback.',
+      ask: 'Send one message to an agent. Shows the turn on stderr and prints the reply on stdout.',
       chat: 'Talk to an agent in the terminal. In piped input, each line is a message.',
       fork: 'Begin a new conversation that continues another conversation from a turn on, and print the new id.',
       title: 'Give a conversation a title for lists, the console and the search.',
@@ -124,8 +124,8 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
     part(async () => (await import('./commands/operator/approvals.ts')).addApprovals, {
       approvals: 'List the calls that wait for a person, and the rules that make calls wait.',
       allow:
-        "Let a waiting call run, with exactly the arguments shown, or answer the tool's question. Exit codes: 0 your decision counts, 4 somebody decided earlier.",
-      deny: "Deny a waiting call, or decline the tool's question. Exit codes: 0 your decision counts, 4 somebody decided earlier.",
+        "Let a waiting call run, with exactly the arguments shown, or answer the tool's question.",
+      deny: "Deny a waiting call, or decline the tool's question.",
     }),
     part(async () => (await import('./commands/operator/policy.ts')).addPolicy, {
       policy:

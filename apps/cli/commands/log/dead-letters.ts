@@ -20,10 +20,7 @@ export function addDeadLetters(program: Command): void {
     .description(
       "List the dead letters: place, stage, reason, and the record's source. Works while Weir runs.",
     )
-    .option(
-      '--json',
-      'print one JSON object per line; see ListedLetter in apps/history/dead-letters/list.ts',
-    )
+    .option('--json', 'print one JSON object per line')
     .addOption(bundleOption())
     .action(async (options) =>
       (await import('../../../history/dead-letters/list.ts')).listDeadLetters(
@@ -38,7 +35,7 @@ export function addDeadLetters(program: Command): void {
       'Show a dead letter with its record, decoded as far as possible, and whether you can retry the record.',
     )
     .argument('<place>', 'PARTITION/OFFSET from the list')
-    .option('--json', 'print one JSON object; see ShownLetter in apps/history/dead-letters/list.ts')
+    .option('--json', 'print one JSON object')
     .addOption(unredactedOption())
     .addOption(bundleOption())
     .action(async (place, options) =>

@@ -35,9 +35,7 @@ export function addBudgets(program: Command): void {
   runs(set, async () => (await import('../../../service/budgets/change.ts')).budgetChange)
 
   const load = async () => (await import('../../../service/budgets/list.ts')).budgetList
-  listing(budget.command('list'), '; see apps/service/budgets/list.ts', load).description(
-    'List the budgets in force and their use.',
-  )
+  listing(budget.command('list'), load).description('List the budgets in force and their use.')
 
   removal(budget.command('remove'), 'budget')
 
@@ -45,7 +43,10 @@ export function addBudgets(program: Command): void {
     .description(
       'Set own model prices, in US dollars per million tokens. They win over the known prices. Without a file: remove them.',
     )
-    .argument('[file]', 'a JSON file; see apps/service/budgets/prices.ts')
+    .argument(
+      '[file]',
+      'a JSON file, such as {"openai-chat/my-model": {"input": 0.5, "output": 1.5}}',
+    )
     .option(...by)
   runs(prices, async () => (await import('../../../service/budgets/prices.ts')).pricesChange)
 }

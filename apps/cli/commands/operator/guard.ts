@@ -94,7 +94,7 @@ function addMode(guard: Command): void {
 
 function addList(guard: Command): void {
   const load = async () => (await import('../../../service/guards/list.ts')).guardList
-  listing(guard.command('list'), '; see apps/service/guards/list.ts', load)
+  listing(guard.command('list'), load)
     .description(
       'List the registered guards: mode, rounds, denials, late answers, latency, agreement.',
     )

@@ -38,7 +38,7 @@ export function addKeys(program: Command): void {
     .description(
       "Encrypt conversations' keys with their tenants' newest keys, and delete deleted conversations' keys.",
     )
-    .option('--json', 'print one JSON object; see Renewed in shared/bus/encryption/key-renewal.ts')
+    .option('--json', 'print one JSON object')
     .action(async (options) => {
       process.exitCode = await (
         await import('../../../service/keys/renew.ts')
