@@ -19,7 +19,8 @@ export type LedgerReader = {
 type Waiting = (decision: Decision, offset: Offset) => void
 
 export function createLedgerReader(follower: BudgetFollower): LedgerReader {
-  const waiting = new Map<string, Waiting>()
+  /** By attempt: two tries of a call may wait at the same time. */
+  const waiting = new Map<string, Set<Waiting>>()
   const follow = follower.attach({
     since: ledgerSince,
     begin: emptyLedger,
@@ -28,7 +29,7 @@ export function createLedgerReader(follower: BudgetFollower): LedgerReader {
         if (isOfLine(message)) continue
         const decision = applyToLedger(ledger, message, time)
         if (decision === undefined || message.type !== 'budget-reserved') continue
-        waiting.get(message.attempt)?.(decision, offset)
+        for (const decide of waiting.get(message.attempt) ?? []) decide(decision, offset)
       }
     },
   })
@@ -42,10 +43,12 @@ export function createLedgerReader(follower: BudgetFollower): LedgerReader {
       const decided = Promise.withResolvers<Decision | undefined>()
       const earlier = new Map<Offset, Decision>()
       let own: Offset | undefined
-      waiting.set(attempt, (decision, offset) => {
+      const decide: Waiting = (decision, offset) => {
         if (isRandom || offset === own) decided.resolve(decision)
         else if (own === undefined) earlier.set(offset, decision)
-      })
+      }
+      const tries = waiting.get(attempt) ?? new Set()
+      waiting.set(attempt, tries.add(decide))
       let cancel = () => {}
       try {
         own = (await context.budgets.append(tenant, reservation)).offset
@@ -55,7 +58,8 @@ export function createLedgerReader(follower: BudgetFollower): LedgerReader {
         return await decided.promise
       } finally {
         cancel()
-        waiting.delete(attempt)
+        tries.delete(decide)
+        if (tries.size === 0) waiting.delete(attempt)
       }
     },
   }

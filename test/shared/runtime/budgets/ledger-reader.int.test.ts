@@ -127,6 +127,16 @@ describe.each(buses)('on %s', (_, world) => {
     expect(answers.at(-1)).toEqual(['refused', 'refused'])
   })
 
+  it('decides each of two tries of a call that one process reserves at the same time', async () => {
+    const { open, topicPrefix } = await world()
+    const bus = await open()
+    await bus.ensureTopics([{ name: `${topicPrefix}budgets`, kind: 'log', partitions: 4 }])
+    const { reader, context } = gatewayOn(bus, topicPrefix)
+    const child = { ...reservation('child'), children: 1 }
+    const decisions = await Promise.all([child, child].map((own) => reader.reserve(context, own)))
+    expect(decisions.map((decision) => decision?.kind)).toEqual(['granted', 'granted'])
+  })
+
   it('decides a further try of a call by its own record, also in a process that reads the topic first', async () => {
     const { open, topicPrefix } = await world()
     const bus = await open()
