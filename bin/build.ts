@@ -138,12 +138,14 @@ function dependenciesOf(imports: Iterable<string>): Record<string, string> {
 }
 
 /**
- * The docs with the places that the examples have in the package, and the plug-ins. The README of the package is
+ * The docs with the places that the examples have in the package, and the plug-ins with the lists that hosts
+ * install plug-ins from. The README of the package is
  * client/README.md. Its links become absolute, because the registry shows it without the docs.
  */
 function writePages(): void {
   const pages = ['AGENTS.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md']
-  for (const page of [...pages, 'LICENSE', 'docs', 'integrations'])
+  const marketplaces = ['.claude-plugin', '.agents', '.github/plugin']
+  for (const page of [...pages, 'LICENSE', 'docs', 'integrations', ...marketplaces])
     cpSync(join(root, page), join(made, page), { recursive: true })
   rmSync(join(made, 'docs', '.vitepress'), { recursive: true })
   for (const page of globSync(join(made, 'docs', '**', '*.md')))

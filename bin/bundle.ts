@@ -162,6 +162,15 @@ const layers: { name: string; tops: readonly string[] }[] = [
     name: 'settings',
     tops: ['apps/terminal/command-settings.ts', 'apps/cli/settings.ts'],
   },
+  {
+    name: 'log',
+    tops: [
+      'apps/history/open-log.ts',
+      'apps/service/setting-command.ts',
+      'apps/service/guards/list.ts',
+      'apps/service/stops/list.ts',
+    ],
+  },
   { name: 'weir', tops: ['client/weir.ts'] },
   { name: 'stages', tops: ['services/stages.ts', 'apps/cli/ask.ts', 'apps/cli/open-agent.ts'] },
 ]
@@ -277,6 +286,7 @@ const input: InputOptions = {
   // Some packages have a wrapper around `require` as their main file, which no bundler can read.
   resolve: { mainFields: ['module', 'main'] },
   external: external.map((name) => new RegExp(`^${name}(?:/|$)`)),
+  checks: { bundlerTimings: false }, // a slow machine is no fault of a package
   onLog(_, { code, message }) {
     // Such a module loads with its other importers. Any other warning is a package that cannot run.
     if (code !== 'INEFFECTIVE_DYNAMIC_IMPORT') throw new Error(message)

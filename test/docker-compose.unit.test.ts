@@ -9,9 +9,9 @@ import { parse } from 'yaml'
 import { addProxy } from '../apps/cli/commands/proxy.ts'
 import { addServe } from '../apps/cli/commands/serve.ts'
 import { badModels } from '../apps/demo/reflex-model.ts'
+import { shutdownMsMax } from '../apps/service/closing.ts'
 import { loadAgents } from '../client/weir.ts'
 import { accessOfAll, serverPrincipals } from '../shared/bus/kafka/cluster/access-rights.ts'
-import { limits } from '../shared/contract/limits.ts'
 import { stageNames } from '../shared/contract/topology.ts'
 import { settingTable } from '../shared/settings/settings.ts'
 import { kafkaImage } from './support/kafka/docker-broker.ts'
@@ -87,9 +87,7 @@ describe('docker-compose.yml', () => {
       expect({ profiles, networks }).toEqual({ profiles: [name], networks: ['stages'] })
       expect(ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:\$\{\w+:-\d+\}:\d+$/)])
       expect(healthcheck).toBeDefined()
-      expect(Number.parseInt(stop_grace_period ?? '0', 10) * 1000).toBeGreaterThan(
-        limits.shutdownMsMax,
-      )
+      expect(Number.parseInt(stop_grace_period ?? '0', 10) * 1000).toBeGreaterThan(shutdownMsMax)
     }
   })
 
@@ -151,7 +149,7 @@ describe('docker-compose.yml', () => {
   it('waits for a stage longer than the stage takes to stop', () => {
     for (const stage of stageNames)
       expect(Number.parseInt(services[stage]?.stop_grace_period ?? '0', 10) * 1000).toBeGreaterThan(
-        limits.shutdownMsMax,
+        shutdownMsMax,
       )
   })
 

@@ -8,7 +8,7 @@ import { createProgram } from '../apps/cli/program.ts'
 import type { GuardedCall } from '../shared/contract/guard/guard.ts'
 import { stages, topics } from '../shared/contract/topology.ts'
 import noFridayDeploys from './examples/no-friday-deploys.ts'
-import { faultsIn } from './prose/prose.ts'
+import { faultsIn, ratesOf } from './prose/prose.ts'
 import { textsIn } from './prose/sources.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -78,6 +78,13 @@ test('every page is read', () => {
 
 test.each([...pages, ...proseFolders])('%s keeps the rules of our voice', (path) => {
   expect(faultsBelow(path)).toEqual([])
+})
+
+// A reader must look for the noun of each it and one, and unpack each chain of nouns.
+test.each(pages)('%s has few it, its and one, and few of', (page) => {
+  const { it: its, of } = ratesOf(page, textOf(page))
+  expect(its).toBeLessThanOrEqual(20)
+  expect(of).toBeLessThanOrEqual(15)
 })
 
 describe.each([...pages, ...otherPages])('%s', (file) => {

@@ -21,7 +21,7 @@ afterAll(() => project.close())
 describe('the packed package', () => {
   it('has compiled code, public declarations and examples, and no source, test, map or tool', () => {
     const isMeant = (file: string) =>
-      /^(package\.json|(README|AGENTS|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|THIRD-PARTY-LICENSES|bin\/weir\.js|examples\/[\w-]+\.ts|dist\/schemas\/lock\.json|dist\/(apps|chunks|client|services|shared)\/.+|docs\/.+\.(md|png|svg)|integrations\/.+)$/.test(
+      /^(package\.json|(README|AGENTS|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|THIRD-PARTY-LICENSES|bin\/weir\.js|examples\/[\w-]+\.ts|dist\/schemas\/lock\.json|dist\/(apps|chunks|client|services|shared)\/.+|docs\/.+\.(md|png|svg)|integrations\/.+|(\.claude-plugin|\.agents\/plugins|\.github\/plugin)\/marketplace\.json)$/.test(
         file,
       ) &&
       (!/(\.map|\.test\.js|(?<!\.d)\.ts)$/.test(file) ||
@@ -30,6 +30,7 @@ describe('the packed package', () => {
         )) // texts to copy or serve
     expect(project.files.filter((file) => !isMeant(file))).toEqual([])
     expect(project.files).toContain('dist/client/weir.js')
+    expect(project.files).toContain('.claude-plugin/marketplace.json')
   })
 
   it('names no folder of the machine that packed it', () => {

@@ -17,13 +17,13 @@ const part = (load: Part['load'], commands: Part['commands']): Part => ({ load, 
 const commandList: Readonly<Record<string, readonly Part[]>> = {
   'Talk to an agent:': [
     part(async () => (await import('./commands/demo.ts')).addDemo, {
-      demo: 'Play incident I1 three times: through a plain loop, through Weir, and through the plain loop at its proxy. Needs no key and no broker. Keeps its log only in a new --data-folder. On Kafka, the demo plays the first two.',
-      'demo-model': 'Serve the model of the demo until Ctrl-C, to try weir ask without a key.',
+      demo: "Play incident I1 three times: in a plain loop, in Weir, and in the plain loop at Weir's proxy. Needs no API key and no broker. Keeps the log only in a new --data-folder. On Kafka, the demo plays the first two.",
+      'demo-model': "Serve the demo's model until Ctrl-C, to try weir ask without an API key.",
     }),
     part(async () => (await import('./commands/talk.ts')).addTalk, {
-      ask: 'Send one message to an agent. Shows the turn on stderr and prints the reply on stdout. Exit codes: 0 a reply, 3 the fallback.',
+      ask: 'Send one message to an agent. Shows the turn on stderr and prints the reply on stdout.',
       chat: 'Talk to an agent in the terminal. In piped input, each line is a message.',
-      fork: 'Begin a new conversation that continues another conversation from a turn on, and print its id.',
+      fork: 'Begin a new conversation that continues another conversation from a turn on, and print the new id.',
       title: 'Give a conversation a title for lists, the console and the search.',
     }),
   ],
@@ -33,11 +33,11 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
         'Guard agents that call their model through this proxy, until SIGTERM or SIGINT. Without --data-folder the log is in memory.',
     }),
     part(async () => (await import('./commands/mcp.ts')).addMcp, {
-      mcp: 'Guard the calls of MCP servers: a host starts this command in place of a server. Without --data-folder the log is in memory.',
+      mcp: 'Guard calls to MCP servers: a host starts this command in place of a server. Without --data-folder the log is in memory.',
     }),
     part(async () => (await import('./commands/hooks.ts')).addHooks, {
       hooks:
-        'Let Weir judge the tool calls of Claude Code, Codex, Gemini CLI and Copilot CLI in hooks.',
+        'Let Weir judge tool calls by Claude Code, Codex, Gemini CLI and Copilot CLI in hooks.',
     }),
   ],
   'Read the log:': [
@@ -45,18 +45,18 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
       inspect:
         'Show a conversation: rounds, calls, verdicts, results, times. Works while Weir runs.',
       report:
-        'Write a conversation as a page for a browser. Without a conversation: the newest ones, with an index.',
+        'Write a conversation as a page for a browser. Without a conversation: the newest conversations, with an index.',
       conversations:
         'List the latest conversations: questions, turns, tokens, money, ends, notable facts.',
       tail: 'Print the decoded records of a topic, one JSON object a line: topic, partition, offset, time, key, id, type, message.',
     }),
     part(async () => (await import('./commands/log/audit.ts')).addAudit, {
       audit:
-        'List the decisions of people, with the questions and the ends of the calls, and the changes of operators.',
+        "List people's decisions, with the questions and the calls' ends, and operators' changes.",
     }),
     part(async () => (await import('./commands/log/traces.ts')).addTraces, {
       traces:
-        'Send turns as OpenTelemetry traces: those since a time, then the new ones, until a signal.',
+        'Send turns as OpenTelemetry traces: those since a time, then new turns, until a signal.',
     }),
   ],
   'Bundles and replay, offline:': [
@@ -65,50 +65,50 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
         'Write conversations to one file, to keep, inspect and replay: whole turns with all records. Works while Weir runs.',
       import: 'Restore a bundle into a new data folder: the same log, with its offsets and times.',
       'import-transcript':
-        'Convert conversations of another runtime to a bundle, to inspect, judge and replay.',
+        "Convert another runtime's conversations to a bundle, to inspect, judge and replay.",
     }),
     part(async () => (await import('./commands/judging.ts')).addJudging, {
       scan: 'Find the loops in the sessions that coding agents have stored on this machine. Nothing leaves the machine. Only --html and --github write a file.',
       normalize: 'Show the parts and calls that Weir reads from recorded streams, offline.',
       judge:
-        'Run scenarios, a bundle or the output of weir inspect --json through validator and loop-detector.',
+        'Run scenarios, a bundle or output from weir inspect --json through validator and loop-detector.',
       replay:
-        'Recompute all decisions of a log or a bundle, and compare them with the recorded ones. With --set, --policy, --guard or --sweep: show the decisions that would have differed.',
+        'Recompute all decisions in a log or a bundle, and compare them with the recorded decisions. With --set, --policy, --guard or --sweep: show the decisions that would have differed.',
     }),
   ],
   'Run stages:': [
     part(async () => (await import('./commands/up.ts')).addUp, {
-      up: 'Run stages until SIGTERM or SIGINT: all of them, or some on Kafka. Serves health and metrics on its own port.',
+      up: 'Run stages until SIGTERM or SIGINT: all stages, or some on Kafka. Serves health and metrics on a separate port.',
     }),
     part(async () => (await import('./commands/serve.ts')).addServe, {
       serve:
-        'Serve agents over HTTP until SIGTERM or SIGINT: those of a module, or of agent files. On a data folder, also run the stages if no other process does. Without agents: serve the history and the controls of the log.',
+        "Serve agents over HTTP until SIGTERM or SIGINT, from a module or from agent files. On a data folder, also run the stages if no other process does. Without agents: serve the log's history and controls.",
     }),
     part(async () => (await import('./commands/console.ts')).addConsole, {
       console:
-        'Print the address of the console of a running server, or open the console with --open. If no server answers, serve the history and the controls of the log.',
+        "Print the console's address at a running server, or open the console with --open. If no server answers, serve the log's history and controls.",
     }),
     part(async () => (await import('./commands/serve.ts')).addApiKeys, {
-      'api-keys': 'Create, list, rotate and remove the API keys of clients of weir serve.',
+      'api-keys': 'Create, list, rotate and remove API keys for clients that use weir serve.',
     }),
     part(async () => (await import('./commands/log/backup.ts')).addBackup, {
-      backup: 'Copy the log of a data folder to one file. Works while Weir runs.',
+      backup: "Copy a data folder's log to one file. Works while Weir runs.",
       restore:
-        'Make the log of a new data folder from a backup. Calls that wait for a person still wait, and other open messages end.',
+        "Make a new data folder's log from a backup. Calls that wait for a person still wait, and other open messages end.",
     }),
     part(async () => (await import('./commands/log/topics.ts')).addTopics, {
       topics: 'Plan, create and check the topics that Weir needs on Kafka.',
     }),
     part(async () => (await import('./commands/operator/fleet.ts')).addFleet, {
       fleet:
-        'Show the processes of a fleet on Kafka with their versions and record formats, and pin a format.',
+        "Show a Kafka fleet's processes with their versions and record formats, and pin a format.",
     }),
     part(async () => (await import('./commands/operator/keys.ts')).addKeys, {
-      keys: 'Create the keys of signed records on Kafka, and of encrypted ones.',
+      keys: 'Create signing keys for records on Kafka, and encryption keys.',
     }),
     part(async () => (await import('./commands/log/reset.ts')).addReset, {
       reset:
-        'Find commits outside their log on Kafka, and repair them. The stage then goes on at the end of the partition.',
+        "Find commits outside their log on Kafka, and repair them. The stage then goes on at the partition's end.",
     }),
     part(async () => (await import('./commands/log/dead-letters.ts')).addDeadLetters, {
       'dead-letters': 'List, show and retry the records that a stage could not process.',
@@ -124,26 +124,26 @@ const commandList: Readonly<Record<string, readonly Part[]>> = {
     part(async () => (await import('./commands/operator/approvals.ts')).addApprovals, {
       approvals: 'List the calls that wait for a person, and the rules that make calls wait.',
       allow:
-        'Let a waiting call run, with exactly the arguments shown, or answer the question of its tool. Exit codes: 0 your decision counts, 4 somebody decided earlier.',
-      deny: 'Deny a waiting call, or decline the question of its tool. Exit codes: 0 your decision counts, 4 somebody decided earlier.',
+        "Let a waiting call run, with exactly the arguments shown, or answer the tool's question.",
+      deny: "Deny a waiting call, or decline the tool's question.",
     }),
     part(async () => (await import('./commands/operator/policy.ts')).addPolicy, {
       policy:
-        "Set thresholds, caps and rule modes over those of agent files, effective from the next model response. AGENT is a name, or '*' for all.",
+        "Set thresholds, caps and rule modes over those in agent files, effective from the next model response. AGENT is a name, or '*' for all.",
     }),
     part(async () => (await import('./commands/operator/stops.ts')).addStops, {
-      stop: 'Stop agents, tenants, tools or a conversation until weir release. It counts within a second, without a restart.',
+      stop: 'Stop agents, tenants, tools or a conversation until weir release. A stop counts within a second, without a restart.',
       stops: 'List the stops in force: id, mode, time, author and reason.',
       release: 'Release a stop. New questions run again, and turns that have ended stay ended.',
     }),
     part(async () => (await import('./commands/operator/budgets.ts')).addBudgets, {
-      budget: 'Limit tokens and money of tenants, agents and conversations.',
+      budget: 'Limit tokens and money for tenants, agents and conversations.',
     }),
   ],
   'Set up and check:': [
     part(async () => (await import('./commands/setup.ts')).addSetup, {
       init: 'Write a starter agent file and tools, or a project. Keeps existing files.',
-      settings: 'Show every setting: its value, the origin of the value, its meaning.',
+      settings: 'Show every setting with value, origin and meaning.',
       doctor: 'Check this machine for problems and print the fixes.',
     }),
   ],
@@ -161,8 +161,8 @@ ${exitCodesHelp}`
 
 type Item = readonly [term: string, description: string]
 
-export const versionOption: Item = ['-V, --version', 'print the version of Weir']
-/** Commander adds the second one, and in the help the command below. */
+export const versionOption: Item = ['-V, --version', "print Weir's version"]
+/** Commander adds the second option, and in the help the command below. */
 export const programOptions: readonly Item[] = [
   versionOption,
   ['-h, --help', 'display help for command'],

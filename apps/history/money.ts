@@ -1,19 +1,24 @@
 // The money of conversations and turns, from settled reservations. A model request without a budget
 // in money has none, and a bundle has none. Money is priced once, when it is settled.
-// The newest `limits.moneyRecordsMax` records of a partition count. Amounts of at most
-// `limits.moneyConversationsMax` conversations are kept.
+// The newest `moneyRecordsMax` records of a partition count. Amounts of at most
+// `moneyConversationsMax` conversations are kept.
 // A record that was written twice counts once, by its attempt.
 
 import { batchesOf } from '../../shared/bus/range.ts'
 import { messageOf } from '../../shared/codec/message-of.ts'
 import type { Bus, Offset } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
-import { limits } from '../../shared/contract/limits.ts'
 import type { BudgetSettled } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { tenantOf } from '../../shared/contract/tenant.ts'
 import { remember, touch } from '../../shared/lib/recency.ts'
 import { addSettled, isOfMoney, type Money, noMoney } from '../../shared/view/totals.ts'
+
+/** The money of conversations: records in each partition that count, the newest; conversations. */
+const moneyRecordsMax = 200_000
+const moneyConversationsMax = 100_000
+/** Attempts that are kept to count each once. */
+const moneyAttemptsMax = 10_000
 
 export type MoneyLog = { bus: Pick<Bus, 'ends' | 'read'>; topicPrefix: string }
 
@@ -46,7 +51,7 @@ export function moneyReader(log: MoneyLog): MoneyReader {
     const partitions = new Set([...tenants].map((tenant) => partitionOf(tenant, ends.length)))
     for (const { partition, begin, end } of ends) {
       if (!partitions.has(partition)) continue
-      const from = next.get(partition) ?? Math.max(begin, end - limits.moneyRecordsMax)
+      const from = next.get(partition) ?? Math.max(begin, end - moneyRecordsMax)
       for await (const records of batchesOf(log.bus, { topic, partition, from, to: end }))
         for (const { key, value } of records) {
           const settled = settledIn(key, value)
@@ -58,10 +63,10 @@ export function moneyReader(log: MoneyLog): MoneyReader {
 
   function add(settled: BudgetSettled): void {
     const { conversation, attempt } = settled
-    if (!remember(attempts, attempt, limits.moneyAttemptsMax)) return
+    if (!remember(attempts, attempt, moneyAttemptsMax)) return
     const money = known.get(conversation) ?? noMoney()
     addSettled(money, settled)
-    touch(known, conversation, money, limits.moneyConversationsMax)
+    touch(known, conversation, money, moneyConversationsMax)
   }
 
   return {

@@ -10,6 +10,13 @@ import { isObject } from '../../shared/lib/json/json-object.ts'
 import { hasMoreMembers } from '../../shared/lib/json/member-count.ts'
 import { bad, HttpError } from './http-error.ts'
 
+/**
+ * Bytes of all unfinished bodies of one process. Beyond it, a body without a new piece for the
+ * given time makes room.
+ */
+export const httpBodiesBytesMax = 256 * 1024 * 1024
+const httpBodyStalledMs = 5_000
+
 /** Throws 413 before it reads a body that announces more than `bytesMax`, or once it has more. */
 export async function bytesOf(incoming: IncomingMessage, bytesMax: number): Promise<Buffer> {
   if (Number(incoming.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax)
@@ -54,8 +61,8 @@ function received(body: UnfinishedBody, bytes: number): void {
   body.movedAt = now
   unfinishedBytes += bytes
   for (const other of unfinished) {
-    if (unfinishedBytes <= limits.httpBodiesBytesMax) return
-    if (other === body || now - other.movedAt < limits.httpBodyStalledMs) throw busy()
+    if (unfinishedBytes <= httpBodiesBytesMax) return
+    if (other === body || now - other.movedAt < httpBodyStalledMs) throw busy()
     forget(other)
     other.incoming.destroy()
   }

@@ -5,7 +5,7 @@
 // Closing refuses new connections. Open answers get `limits.shutdownGraceMs`, and their
 // connections close after them.
 // An unforeseen error of a route gets 500 with a constant text: it may hold secrets.
-// The client closes an idle connection, not this server: see limits.httpIdleMs. While
+// The client closes an idle connection, not this server: see httpIdleMs. While
 // half of all connections are open, each answer announces that its connection closes.
 
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
@@ -21,7 +21,19 @@ import { listening } from '../../shared/lib/listening.ts'
 import { escaped } from '../page/page-file.ts'
 import { printable } from '../terminal/text/printable.ts'
 import { errorBody, HttpError } from './http-error.ts'
-import { acceptHttp2, type Http2Connections } from './http2/http2-connections.ts'
+import {
+  acceptHttp2,
+  type Http2Connections,
+  httpHeaderBytesMax,
+  httpHeadersMs,
+  httpIdleMs,
+} from './http2/http2-connections.ts'
+
+/** How often the server looks for requests that arrive too slowly. Node's own value is 30 s. */
+const httpLateCheckMs = 2_000
+/** The time until the whole request has arrived. */
+const httpRequestMs = 5 * 60_000
+export const httpConnectionsMax = 4_096
 
 /** `incoming` and `outgoing` are Node's. */
 export type HttpApp = Hono<{ Bindings: HttpBindings }>
@@ -77,8 +89,7 @@ export async function startHttpServer({
   let connections = 0
   const server = createSocketServer(tls, (incoming, outgoing) => {
     answering.add(outgoing)
-    if (!server.listening || connections > limits.httpConnectionsMax / 2)
-      outgoing.shouldKeepAlive = false
+    if (!server.listening || connections > httpConnectionsMax / 2) outgoing.shouldKeepAlive = false
     outgoing.once('close', () => {
       answering.delete(outgoing)
       // A client keeps the connection for its next request, and a closing server would wait for that.
@@ -93,7 +104,7 @@ export async function startHttpServer({
       connections -= 1
     })
   })
-  server.maxConnections = limits.httpConnectionsMax
+  server.maxConnections = httpConnectionsMax
   await listening(server, { name: 'the server', host, port, advice })
   const { port: taken } = server.address() as AddressInfo
   return {
@@ -125,11 +136,11 @@ export function httpApp({
 /** Throws `settings.invalid` for certificates that cannot be used. */
 function createSocketServer(tls: TlsFiles | undefined, answer: RequestListener): Server {
   const bounds = {
-    maxHeaderSize: limits.httpHeaderBytesMax,
-    headersTimeout: limits.httpHeadersMs,
-    requestTimeout: limits.httpRequestMs,
-    keepAliveTimeout: limits.httpIdleMs,
-    connectionsCheckingInterval: limits.httpLateCheckMs,
+    maxHeaderSize: httpHeaderBytesMax,
+    headersTimeout: httpHeadersMs,
+    requestTimeout: httpRequestMs,
+    keepAliveTimeout: httpIdleMs,
+    connectionsCheckingInterval: httpLateCheckMs,
     // Model clients write small pieces and wait for each answer.
     noDelay: true,
   }
@@ -142,7 +153,7 @@ function createSocketServer(tls: TlsFiles | undefined, answer: RequestListener):
     rejectUnauthorized: false,
   }
   try {
-    const handshakeTimeout = limits.httpHeadersMs
+    const handshakeTimeout = httpHeadersMs
     return createTlsServer({ ...bounds, cert, key, ...client, handshakeTimeout }, answer)
   } catch (cause) {
     throw tlsFault(cause)

@@ -2,8 +2,13 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { limits } from '../../shared/contract/limits.ts'
 import { killRunningGroups } from '../../shared/tools/tool-process.ts'
+
+/**
+ * The time for a whole process to stop: shutdownGraceMs, retries of its writes, and leaving its
+ * groups. Then it exits.
+ */
+export const shutdownMsMax = 30_000
 
 /** Open parts of the service. The last one is closed first. */
 export type Open = { name: string; close(): Promise<void> }[]
@@ -24,11 +29,11 @@ export async function closedInOrder(open: Open, log: Logger): Promise<boolean> {
   const late = new AbortController()
   const isInTime = await Promise.race([
     closeAll(),
-    sleep(limits.shutdownMsMax, false, { signal: late.signal }),
+    sleep(shutdownMsMax, false, { signal: late.signal }),
   ])
   late.abort()
   if (!isInTime) {
-    log.error({ afterMs: limits.shutdownMsMax }, 'closing took too long: the process ends anyway')
+    log.error({ afterMs: shutdownMsMax }, 'closing took too long: the process ends anyway')
     killRunningGroups()
   }
   return isInOrder && isInTime

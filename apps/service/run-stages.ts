@@ -2,12 +2,16 @@
 // wait for a signal or a failure, close everything in bounded time.
 
 import type { Logger } from 'pino'
+import type { AgentCalls, AskAgent } from '../../client/agents/agent-calls.ts'
 import type { Agents } from '../../client/agents/agents-in-files.ts'
 import { createContexts } from '../../client/agents/contexts.ts'
+import { type Edge, openEdge } from '../../client/edge/edge.ts'
 import { fleetMembersAtStart, joinFleet } from '../../client/place/fleet.ts'
 import { openBusOnceFree } from '../../client/place/open-bus.ts'
 import { createStageHost } from '../../client/place/stage-host.ts'
 import { openingOf } from '../../client/turn/opening.ts'
+import { parseText } from '../../client/turn/question.ts'
+import { askTurn } from '../../client/turn/turn.ts'
 import { startStages } from '../../services/stages.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus, Subscription } from '../../shared/contract/bus.ts'
@@ -51,6 +55,8 @@ export type Beside = {
 export type RunOptions = {
   stages: readonly StageName[]
   agents: Agents
+  /** Of the tools that are agents. */
+  agentCalls: AgentCalls
   settings: Settings
   /** As in TopicsThereOptions. */
   setPartitions?: number | undefined
@@ -72,7 +78,7 @@ export type RunOptions = {
 
 /**
  * `stopped`: on request, with everything closed in order. `failed`: the bus did not open, a stage
- * failed, or closing exceeded `limits.shutdownMsMax`. The log has the error. Never rejects.
+ * failed, or closing exceeded `shutdownMsMax`. The log has the error. Never rejects.
  */
 export async function runStages(options: RunOptions): Promise<'stopped' | 'failed'> {
   const { log, stop } = options
@@ -96,6 +102,7 @@ async function run(options: RunOptions & { stopping: AbortSignal }, open: Open):
   const {
     stages,
     agents,
+    agentCalls,
     settings,
     guards,
     guardMode,
@@ -169,6 +176,9 @@ async function run(options: RunOptions & { stopping: AbortSignal }, open: Open):
     const warning = failoverWarning(guard, settings)
     if (warning !== undefined) log.warn({ guard: guard.name }, warning)
   }
+  const edge = openEdge({ bus, topicPrefix, partitions })
+  open.push({ name: 'the calls of agents', close: async () => edge.close() })
+  agentCalls.begin(agents, partitions, { ask: askOver(edge, bus), cancel: edge.cancel })
   const running = await startStages({
     bus,
     agents,
@@ -205,6 +215,19 @@ async function run(options: RunOptions & { stopping: AbortSignal }, open: Open):
     { stage: reader, err: error },
     reader.startsWith('guard.') ? 'a guard cannot go on' : 'a stage cannot go on',
   )
+}
+
+/** Asks an agent as a client does. The turn goes on in the fleet, also after the end of this process. */
+function askOver(edge: Edge, { clock }: Bus): AskAgent {
+  return (agent, { text, signal, ...message }) =>
+    askTurn({
+      edge,
+      clock,
+      question: { agent, text: parseText(text), ...message },
+      isNew: false,
+      signal,
+      onOver() {},
+    })
 }
 
 /** Started before the stages: an open turn must not continue without its guards. */

@@ -8,6 +8,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import { createAgentCalls, withAgentCalls } from '../../client/agents/agent-calls.ts'
 import { type Agents, agentsInFiles } from '../../client/agents/agents-in-files.ts'
 import { type McpAgents, openMcpAgents, pinsFolderOf } from '../../client/agents/mcp-agents.ts'
 import { isModule, moduleEndings } from '../../client/guards/guard-file.ts'
@@ -60,7 +61,9 @@ export async function up(options: UpOptions, beside: readonly Beside[] = []): Pr
     options.metricsEndpoint === undefined
       ? undefined
       : backendOf(options.metricsEndpoint, process.env, 'metrics', '--metrics-endpoint')
-  const written = agentsFor(stages, settings, { isNeeded: beside.length === 0 })
+  const agentCalls = createAgentCalls()
+  const inFiles = agentsFor(stages, settings, { isNeeded: beside.length === 0 })
+  const written = withAgentCalls(inFiles, agentCalls)
   const guards = await guardsOf(options)
   const secrets = [...secretsOf(written), ...beside.flatMap((part) => part.secrets ?? [])]
   const log = createLog({ level: settings.logLevel, secrets })
@@ -104,6 +107,7 @@ export async function up(options: UpOptions, beside: readonly Beside[] = []): Pr
     const end = await runStages({
       stages,
       agents,
+      agentCalls,
       settings,
       setPartitions: partitionsSetBy(options),
       log,

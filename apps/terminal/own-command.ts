@@ -7,10 +7,10 @@ import { delimiter, join, relative } from 'node:path'
 /** False: this is the package, which contains JavaScript. */
 export const isCheckout = import.meta.filename.endsWith('.ts')
 
-const program = join(
-  import.meta.dirname,
-  ...(isCheckout ? ['../..', 'bin/weir'] : ['../../..', 'bin/weir.js']),
-)
+/** The folder of the checkout, or of the installed package. */
+export const ownFolder = join(import.meta.dirname, isCheckout ? '../..' : '../../..')
+
+const program = join(ownFolder, isCheckout ? 'bin/weir' : 'bin/weir.js')
 
 /**
  * `weir` if the PATH of a shell leads to it: npx adds folders to it. Otherwise, in a checkout, its path

@@ -2,14 +2,13 @@
 
 import type { Command } from 'commander'
 import { commandGroups } from '../../apps/cli/command-list.ts'
-import { examplesOf } from '../../apps/cli/examples.ts'
 import { createProgram } from '../../apps/cli/program.ts'
-import { exitCodes } from '../../apps/terminal/exit-codes.ts'
+import { exitCodes, exitCodesOf } from '../../apps/terminal/exit-codes.ts'
 import { code, type Tables, withoutStop } from './table.ts'
 
 export async function commandTables(): Promise<Tables> {
   const program = await createProgram('all')
-  const columns = ['command', 'job', 'example']
+  const columns = ['command', 'job']
   const tables = commandGroups().map(({ heading, items }) => {
     const named = items.flatMap(
       ([name]) => program.commands.find((command) => command.name() === name) ?? [],
@@ -26,13 +25,13 @@ export async function exitCodeTables(): Promise<Tables> {
   const ofCommands = program.commands
     .flatMap((command) => runnable(command, 'weir'))
     .flatMap(({ command, path }) => {
-      const [, codes = ''] = /Exit codes?: (.*)/.exec(helpOf(command)) ?? []
-      const own = codes.replace(/(; 2 failed, also bad usage)?\.$/, '')
-      return own === '' || own.includes('; 2 ') ? [] : [[code(path), own]]
+      // 2 means the same for all commands.
+      const own = exitCodesOf(command).filter(({ code: number }) => number !== 2)
+      return own.map(({ code: number, meaning }) => [code(path), `${number}`, meaning])
     })
   return {
     'All commands': { columns: ['code', 'meaning'], rows: ofAll },
-    'Commands with further codes': { columns: ['command', 'codes'], rows: ofCommands },
+    'Commands with further codes': { columns: ['command', 'code', 'meaning'], rows: ofCommands },
   }
 }
 
@@ -50,21 +49,5 @@ function rowOf({ command, path }: Named): string[] {
     const name = `${argument.name()}${argument.variadic ? '...' : ''}`
     return argument.required ? `<${name}>` : `[${name}]`
   })
-  return [
-    code([path, ...words].join(' ')),
-    withoutStop(command.description().replace(/ Exit codes?: .*$/, '')),
-    examplesOf(path).slice(0, 1).map(code).join(''),
-  ]
-}
-
-function helpOf(command: Command): string {
-  let text = ''
-  command.configureOutput({
-    getOutHelpWidth: () => 10_000,
-    writeOut: (part) => {
-      text += part
-    },
-  })
-  command.outputHelp()
-  return text
+  return [code([path, ...words].join(' ')), withoutStop(command.description())]
 }

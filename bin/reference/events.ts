@@ -12,12 +12,12 @@ type RecordSchema = { doc: string; fields: Field[] }
 
 /** In the order of a turn. `record`: the schema with this name has its doc and its fields. */
 const kinds: Record<Kind, 'record' | { doc: string; fields: string[] }> = {
-  'turn-waiting': { doc: 'an earlier turn of the conversation still runs', fields: [] },
+  'turn-waiting': { doc: "the conversation's earlier turn still runs", fields: [] },
   'turn-started': 'record',
   'round-started': 'record',
   'reasoning-delta': { doc: "a piece of the model's reasoning", fields: ['text'] },
   'text-delta': { doc: "a piece of the model's text", fields: ['text'] },
-  'text-reset': { doc: 'all text and reasoning of the round so far is void', fields: [] },
+  'text-reset': { doc: "the round's text and reasoning so far is void", fields: [] },
   'model-retry': 'record',
   'model-waiting': 'record',
   'budget-reached': 'record',

@@ -8,12 +8,14 @@
 // The conversation names its callers and has their partition. So stops reach it, and a
 // guard counts its calls with those of its callers. The tree has the caps of the calling turn.
 
+import { agentWallMs, isUnbound, taskOf } from '../../shared/agents/agent-tool.ts'
 import type {
   Agent,
   Agents,
   CallingTurn,
   FunctionCall,
   FunctionTool,
+  Tool,
 } from '../../shared/agents/agents.ts'
 import { policyOf } from '../../shared/agents/policy/policy.ts'
 import {
@@ -85,6 +87,28 @@ export function createAgentCalls(): AgentCalls {
       weir = { agents, partitions, ...ways }
     },
   }
+}
+
+/** The agents with `calls` for the tools of agent files that are agents. */
+export function withAgentCalls<Provider extends string>(
+  agents: Agents<Provider>,
+  calls: RunsCalls,
+): Agents<Provider> {
+  return new Map(
+    [...agents].map(([name, agent]) => {
+      const isBound = !agent.tools.some(({ run }) => run.kind === 'function' && isUnbound(run))
+      if (isBound) return [name, agent]
+      return [name, { ...agent, tools: agent.tools.map((tool) => boundTool(tool, name, calls)) }]
+    }),
+  )
+}
+
+function boundTool(tool: Tool, caller: string, calls: RunsCalls): Tool {
+  const { run } = tool
+  if (run.kind !== 'function' || run.runsAgent === undefined || !isUnbound(run)) return tool
+  const turn = { agent: { name: run.runsAgent }, caps: { wallMs: agentWallMs }, text: taskOf }
+  const asked: FunctionTool['run'] = (args, call) => calls.run(turn, caller, args, call)
+  return { ...tool, run: { ...run, run: asked, cancelAgent: calls.cancel } }
 }
 
 /** A second start asks in the same conversation, also after an upgrade. */

@@ -19,7 +19,7 @@ import { shown } from '../../shared/settings/mistake.ts'
 import type { DefinedAgent } from '../define/define-agent.ts'
 import { withAgentsOfTools, writtenAgent } from '../define/written-agent.ts'
 import type { StagesChoice } from '../place/stages-choice.ts'
-import { type AgentCalls, createAgentCalls, type RunsCalls } from './agent-calls.ts'
+import { type AgentCalls, createAgentCalls, type RunsCalls, withAgentCalls } from './agent-calls.ts'
 
 /** `provider`: the name of a provider that this version knows. */
 export type Model = ModelOf<ProviderName>
@@ -41,8 +41,9 @@ export function loadAgents(path: string, environment: NodeJS.ProcessEnv = proces
 /** The agents of `Weir.open`. */
 export function agentsOf(agents: AgentsOption, stages: StagesChoice, calls: AgentCalls): Agents {
   const needs = stages === 'elsewhere' ? [] : undefined
-  if (typeof agents === 'string') return agentsInFiles(agents, process.env, needs)
-  if (agents instanceof Map) return agents
+  if (typeof agents === 'string')
+    return withAgentCalls(agentsInFiles(agents, process.env, needs), calls)
+  if (agents instanceof Map) return withAgentCalls<ProviderName>(agents, calls)
   const isList = Array.isArray(agents)
   // A process that only reads and cancels needs none.
   if (!isList || (agents.length === 0 && stages !== 'elsewhere'))

@@ -6,10 +6,12 @@
 // somebody else does not lend a tool their own context.
 
 import { type SentMessage, type TurnId, turnKey } from '../../shared/contract/ids.ts'
-import { limits } from '../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { Context, ContextOf } from '../../shared/tools/checked-start.ts'
 import type { Opening } from '../turn/opening.ts'
+
+/** Turns of which a process keeps the message that opened them, for the contexts of tools. */
+const openingsMax = 1_000
 
 export type Contexts = {
   of: ContextOf
@@ -40,7 +42,7 @@ export function createContexts(
     opening.catch(() => openings.delete(key)) // the next call reads it again
     openings.set(key, opening)
     for (const oldest of openings.keys()) {
-      if (openings.size <= limits.openingsMax) break
+      if (openings.size <= openingsMax) break
       openings.delete(oldest)
     }
     return opening

@@ -20,6 +20,9 @@ import { openingOf, type Place } from '../turn/opening.ts'
 import type { CallPlace } from '../turn/turn-event.ts'
 import { newestTurns } from './conversation-turns.ts'
 
+/** The wait for the end of a call after its client has sent the result. */
+const resultSentWaitMs = 10_000
+
 /** A call that its client runs. `until`: the time of the log at which its outcome is unknown. */
 export type OfferedCall = CallPlace & CallArguments & { name: string; until: number }
 
@@ -77,7 +80,7 @@ export async function sendResult(
     if (known.end !== undefined) return assertCounts(known.end, resultId)
     const message: ResultSent = { type: 'result-sent', ...at, resultId, isError, text }
     await edge.sendResult(message)
-    const end = await atMost(limits.resultSentWaitMs, place, ended)
+    const end = await atMost(resultSentWaitMs, place, ended)
     if (end !== undefined) assertCounts(end, resultId)
   } finally {
     stop()

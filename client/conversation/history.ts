@@ -7,7 +7,6 @@ import { conversationOfTurn, originsIn, sharedEntries } from '../../shared/contr
 import { historyPrefix, historyTurn } from '../../shared/contract/history/history-keys.ts'
 import { onPath } from '../../shared/contract/history/history-path.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
-import { limits } from '../../shared/contract/limits.ts'
 import type { HistoryEntry, Origin } from '../../shared/contract/messages.ts'
 import { historyKey, originKey } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
@@ -18,6 +17,9 @@ import {
 } from '../../shared/view/messages/messages.ts'
 import type { Place } from '../turn/opening.ts'
 import type { CallPlace, WholeCall } from '../turn/turn-event.ts'
+
+/** The wait for the history of a call's round, which follows the result of its last call. */
+const wholeCallWaitMs = 5_000
 
 /** Entries in any order. `origins`: oldest first; empty: the conversation is no fork. */
 export type History = { own: HistoryEntry[]; origins: readonly Origin[] }
@@ -95,7 +97,7 @@ export async function wholeCall(
   const record = await bus.get({
     ...table,
     key: historyKey({ conversation: of, turn, round }),
-    waitMs: limits.wholeCallWaitMs,
+    waitMs: wholeCallWaitMs,
   })
   const entry = record?.value ? decode(record.value) : undefined
   const call = entry?.type === 'history-entry' ? wholeCallIn(entry, ordinal) : undefined

@@ -1,5 +1,6 @@
 // An agent as a tool of another agent: each call is a turn in a conversation made of the call.
 
+import { agentTimeoutMs, agentWallMs, taskOf, taskSchema } from '../../shared/agents/agent-tool.ts'
 import { agentSchema } from '../../shared/agents/file/agent-schema.ts'
 import type { Caps } from '../../shared/contract/messages.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
@@ -7,7 +8,6 @@ import { shown } from '../../shared/settings/mistake.ts'
 import { needOptions } from '../given-options.ts'
 import { refuseUnknownKeys } from '../known-keys.ts'
 import type { DefinedAgent } from './define-agent.ts'
-import type { JsonSchema } from './standard-schema.ts'
 import type { DefinedTool, ParametersOf, ToolFields } from './tool-fields.ts'
 
 /** Each call is a turn of the agent, as long as its caps allow, so a second start asks the same. */
@@ -26,7 +26,7 @@ export type AgentTool<Args, Context, Name extends string = string, Sent = unknow
 
 /** The turn that a call of the tool runs. */
 export type AgentTurn = {
-  agent: DefinedAgent<never>
+  agent: { readonly name: string }
   caps: Partial<Caps>
   text: (args: unknown) => string
 }
@@ -38,36 +38,20 @@ const fixed = ['idempotent', 'timeoutMs'] as const
 type Fixed = (typeof fixed)[number]
 
 const agentSymbol: unique symbol = Symbol('agent')
-const wallMsDefault = 600_000
-/** The turn ends by its own wall time first, and the caller gets its reason. */
-const marginMs = 10_000
-const timeoutMsMax = 3_600_000
-
-const task: JsonSchema = {
-  type: 'object',
-  properties: {
-    task: {
-      type: 'string',
-      description: 'The task, with everything that the agent needs to know.',
-    },
-  },
-  required: ['task'],
-  additionalProperties: false,
-}
 
 /** Throws `agent.invalid` for caps out of bounds, and for fields that follow from the agent. */
 export function agentTool<Context>(tool: AgentTool<never, Context>): DefinedTool<Context> {
-  const { agent, caps = {}, text = defaultText, ...fields } = tool
+  const { agent, caps = {}, text = taskOf, ...fields } = tool
   const own = [...fixed, 'run', 'isolated'].find((key) => key in fields)
   if (own !== undefined)
     throw new WeirError(invalid.code, `defineTool has agent, so leave ${own} out`)
   needOptions(caps, { ...invalid, subject: 'caps of defineTool', example: '{ rounds: 5 }' })
   checkCaps(caps)
-  const wallMs = caps.wallMs ?? wallMsDefault
+  const wallMs = caps.wallMs ?? agentWallMs
   const turn = { agent, caps: { ...caps, wallMs }, text }
-  const timeoutMs = Math.min(wallMs + marginMs, timeoutMsMax)
+  const timeoutMs = agentTimeoutMs(wallMs)
   const run = () => undefined
-  const written = { parameters: task, ...fields, timeoutMs, idempotent: true, run }
+  const written = { parameters: taskSchema, ...fields, timeoutMs, idempotent: true, run }
   return { ...written, [agentSymbol]: turn } as DefinedTool<Context>
 }
 
@@ -89,9 +73,4 @@ function checkCaps(caps: object): void {
 
 export function agentTurnOf(tool: object): AgentTurn | undefined {
   return (tool as { [agentSymbol]?: AgentTurn })[agentSymbol]
-}
-
-function defaultText(args: unknown): string {
-  const { task: text } = args as { task?: unknown }
-  return typeof text === 'string' ? text : JSON.stringify(args)
 }

@@ -5,8 +5,11 @@
 
 import { batchesOf } from '../../shared/bus/range.ts'
 import type { Bus, Offset, StoredRecord } from '../../shared/contract/bus.ts'
-import { limits } from '../../shared/contract/limits.ts'
 import { createPartitionReader, type PartitionReader } from './partition-reader.ts'
+
+/** Records of a conversation that wait for a follower, and their bytes. The log has those beyond. */
+export const followedRecordsMax = 64
+const followedBytesMax = 256 * 1024
 
 export type KeyRange = {
   topic: string
@@ -90,8 +93,7 @@ function keep(follower: Follower, record: StoredRecord): void {
   if (record.offset < follower.from || follower.inLogFrom !== undefined) return
   const bytes = record.value?.length ?? 0
   const isFull =
-    follower.kept.length >= limits.followedRecordsMax ||
-    follower.keptBytes + bytes > limits.followedBytesMax
+    follower.kept.length >= followedRecordsMax || follower.keptBytes + bytes > followedBytesMax
   if (isFull) follower.inLogFrom = record.offset
   else {
     follower.kept.push(record)

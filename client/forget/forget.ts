@@ -33,6 +33,9 @@ import {
 } from './rest.ts'
 import { hasReadable, type TopicsLog } from './unreadable.ts'
 
+/** Conversations in one request to the owner that deletes them. */
+export const eraseConversationsMax = 1_000
+
 export type { ForgetSelection } from './rest.ts'
 
 /** `by`: the person who deletes. `dryRun`: deletes nothing, and lists the conversations. */
@@ -143,8 +146,8 @@ function afterSome(deleted: number, cause: WeirError): WeirError {
 
 /** Pieces that fit into a request. */
 function* piecesOf(conversations: readonly ConversationId[]): Generator<ConversationId[]> {
-  for (let at = 0; at < conversations.length; at += limits.eraseConversationsMax)
-    yield conversations.slice(at, at + limits.eraseConversationsMax)
+  for (let at = 0; at < conversations.length; at += eraseConversationsMax)
+    yield conversations.slice(at, at + eraseConversationsMax)
 }
 
 type Deleted = Pick<Forgotten, 'records' | 'isOverwritten'> & { hasEvidence: boolean }

@@ -36,6 +36,15 @@ import { givenBefore, roundIsOver } from '../../shared/model-texts/guests.ts'
 import { hashOfKey, idsOfKey, numberOfKey, roundKey } from '../../shared/transcript/round-key.ts'
 import { type FrontLink, type Inbox, openInbox } from './inbox.ts'
 
+/** How often a front sends the rounds that the log does not know, for one request of a guest. */
+export const guestCatchUpsMax = 3
+/**
+ * Rounds of a guest that a front has sent at once and that are not judged yet, and their
+ * characters together: a quarter of guestPendingBytesMax.
+ */
+export const guestRoundsSentMax = 16
+const guestRoundsSentCharsMax = 1024 * 1024
+
 /**
  * `turnKey`: the front's name for the turn. `user`: the text that opened it, if known. `secrets`: those of
  * the client's request, which its records hide. A function, because no copy or log line of it has them.
@@ -312,7 +321,7 @@ export function createFront(options: FrontOptions): Front {
           // A turn that was stopped is over, with advice. A request that does not count has none.
           if (!advice.isOpen) return { advice, isJudged: advice.action !== 'none' }
           if (missing.length === 0) return { advice, isJudged: true }
-          if (times === limits.guestCatchUpsMax) return { advice, isJudged: false }
+          if (times === guestCatchUpsMax) return { advice, isJudged: false }
           if (!(await sendAgain(turn, missing, { inbox, policy, waitMs, signal }))) return undefined
         }
       } finally {
@@ -369,9 +378,7 @@ let unrecorded: typeof import('./history/unrecorded.ts').recordOfCalls | undefin
 
 function hasRoom(sent: readonly { size: number }[], size: number, part: number): boolean {
   const total = sent.reduce((sum, one) => sum + one.size, size)
-  return (
-    sent.length < part * limits.guestRoundsSentMax && total <= part * limits.guestRoundsSentCharsMax
-  )
+  return sent.length < part * guestRoundsSentMax && total <= part * guestRoundsSentCharsMax
 }
 
 /** The characters of a round. */

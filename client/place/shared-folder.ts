@@ -34,6 +34,17 @@ import { ownerLeaves } from './stage-host.ts'
 import type { StagesChoice } from './stages-choice.ts'
 import { createSwitchingBus } from './switching-bus.ts'
 
+/** How long Weir.open waits for an owner that is starting or ending. */
+const ownerStartMs = 15_000
+/**
+ * How long a process that lacks an agent of the last owner leaves the place to others. How long
+ * the new owner waits for the contexts of other processes.
+ */
+const ownerSucceededMs = 2_000
+const ownerContextMs = 1_000
+/** How long a process that only guards agents leaves the place of an ended owner to others. */
+const guestsOwnAfterMs = 300
+
 export type SharedFolderOptions = FolderRoleOptions & { stages: StagesChoice }
 
 export type SharedFolder = {
@@ -80,7 +91,7 @@ export function createSharedFolder(options: SharedFolderOptions): SharedFolder {
     },
     onOwnerEnded(besideEnds) {
       leaving = besideEnds
-      const othersMs = agents.size === 0 ? limits.guestsOwnAfterMs : 0
+      const othersMs = agents.size === 0 ? guestsOwnAfterMs : 0
       if (!closing.signal.aborted) taking = takeRole({ othersMs }).catch(fail)
     },
   })
@@ -93,7 +104,7 @@ export function createSharedFolder(options: SharedFolderOptions): SharedFolder {
     failed,
 
     async contextsArrive(time) {
-      const leftMs = role.succeededAt + limits.ownerContextMs - clock.now()
+      const leftMs = role.succeededAt + ownerContextMs - clock.now()
       if (time <= role.succeededAt && leftMs > 0) await pause(clock, leftMs, closing.signal)
     },
 
@@ -101,7 +112,7 @@ export function createSharedFolder(options: SharedFolderOptions): SharedFolder {
       contexts = own
       const letDie = keepAlive()
       try {
-        await takeRole({ openMs: limits.ownerStartMs })
+        await takeRole({ openMs: ownerStartMs })
       } finally {
         letDie()
       }
@@ -130,7 +141,7 @@ export function createSharedFolder(options: SharedFolderOptions): SharedFolder {
   async function takeRole({ openMs, othersMs = 0 }: TakeOptions = {}): Promise<void> {
     const since = clock.monotonic()
     const lacks = role.lastOwner !== undefined && !includesAll(agents, role.lastOwner.agents)
-    const notBefore = since + (lacks ? limits.ownerSucceededMs : othersMs)
+    const notBefore = since + (lacks ? ownerSucceededMs : othersMs)
     let refused: unknown
     let isPromised = false
     while (!closing.signal.aborted) {
@@ -158,7 +169,7 @@ export function createSharedFolder(options: SharedFolderOptions): SharedFolder {
     if (role.now.kind !== 'owner' || closing.signal.aborted) return true // stop closes them
     taking = role
       .handOver()
-      .then(() => takeRole({ othersMs: limits.ownerSucceededMs }))
+      .then(() => takeRole({ othersMs: ownerSucceededMs }))
       .catch(fail)
     return true
   }

@@ -13,6 +13,9 @@ import type { Settings } from '../../shared/settings/settings.ts'
 import type { Contexts } from '../agents/contexts.ts'
 import { type AgentsFacts, factsOf } from './agent-facts.ts'
 
+/** The contexts of questions that the owner holds for other processes, together, as JSON. */
+export const linkContextBytesMax = 64 * 1024 * 1024
+
 /** The requests of a process next to the owner, besides those of outside-requests.ts. */
 export type HostRequest =
   /** The answer is `Welcome`. `guards`: those that the process runs. */
@@ -86,10 +89,10 @@ export function createStageHost(options: StageHostOptions): StageHost {
       throw unusable(`a context has ${bytes} bytes; at most ${limits.recordedContextBytesMax}`)
     const key = keyOf(message)
     drop(visitor, key)
-    if (contextBytes + bytes > limits.linkContextBytesMax)
+    if (contextBytes + bytes > linkContextBytesMax)
       throw new WeirError(
         'bus.full',
-        `this process already holds ${contextBytes} bytes of contexts for other processes, and the limit is ${limits.linkContextBytesMax}: ask again when turns have ended`,
+        `this process already holds ${contextBytes} bytes of contexts for other processes, and the limit is ${linkContextBytesMax}: ask again when turns have ended`,
       )
     contextBytes += bytes
     visitor.contexts.set(key, { bytes, drop: keep(message, parsed(text)) })

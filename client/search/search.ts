@@ -64,6 +64,8 @@ export type Search = {
   refresh(): Promise<void>
   /** The number of records that a running read has still to read. */
   readonly behind: number
+  /** A running read waits for this work. */
+  whilePaused<T>(work: () => Promise<T>): Promise<T>
   /** Throws `usage` for words that need too long. */
   page(filter: TurnFilter, options: PageOptions): Promise<FoundPage>
   /** The ids of the matching turns. Throws as `page`. */
@@ -100,6 +102,7 @@ export function openSearch(
   const index = createTurnIndex(db)
   let reading: Promise<void> = Promise.resolve()
   let behind = 0
+  const pauses = createPauses()
   let isClosed = false
 
   async function readOn(): Promise<void> {
@@ -168,13 +171,14 @@ export function openSearch(
       log.progress.read(to.next - next)
       behind = Math.max(0, behind - (to.next - next))
       await othersTurn()
+      await pauses.over()
     }
   }
 
   async function write(batch: Parameters<typeof index.add>[0]): Promise<void> {
     const shown =
       batch.topic === 'history'
-        ? await shownOf(index.hiddenIn(batch.records))
+        ? await shownOf(log, index.hiddenIn(batch.records))
         : new Map<string, []>()
     try {
       index.add(batch, shown)
@@ -192,12 +196,6 @@ export function openSearch(
   }
 
   /** A bus without an index would copy the whole history for a list. */
-  async function shownOf(conversations: ReadonlySet<string>): Promise<ShownEntries> {
-    const shown = new Map<string, HistoryEntry[]>()
-    for (const id of conversations) shown.set(id, log.hasIndex ? await shownEntries(log, id) : [])
-    return shown
-  }
-
   function searched<T>(filter: TurnFilter, find: (asked: Searched) => T): Promise<T> {
     return withWordTurns(db, filter.text, clock, (table) =>
       find({ filter, table, now: clock.now() }),
@@ -214,6 +212,7 @@ export function openSearch(
       return behind
     },
 
+    whilePaused: pauses.during,
     page: (filter, options) => searched(filter, (asked) => findConversations(db, asked, options)),
 
     turns: (filter) => searched(filter, (asked) => findTurns(db, asked)),
@@ -232,6 +231,27 @@ export function openSearch(
       isClosed = true
       await reading.catch(() => {})
       db.close()
+    },
+  }
+}
+
+async function shownOf(
+  log: ReadableLog,
+  conversations: ReadonlySet<string>,
+): Promise<ShownEntries> {
+  const shown = new Map<string, HistoryEntry[]>()
+  for (const id of conversations) shown.set(id, log.hasIndex ? await shownEntries(log, id) : [])
+  return shown
+}
+
+function createPauses() {
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    over: () => last,
+    during<T>(work: () => Promise<T>): Promise<T> {
+      const working = work()
+      last = Promise.allSettled([last, working])
+      return working
     },
   }
 }

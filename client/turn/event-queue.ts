@@ -5,6 +5,12 @@
 import { limits } from '../../shared/contract/limits.ts'
 import type { Placed, ReasoningDelta, TextDelta, TurnEvent } from './turn-event.ts'
 
+/**
+ * Characters of streamed text that wait for the reader of a turn's events. Beyond that, text is
+ * left out until the next attempt.
+ */
+const unreadTextCharactersMax = 8 * 1024 * 1024
+
 export type EventQueue = {
   add(events: TurnEvent[]): void
   /** Ends the queue after the waiting events, with this error if there is one. */
@@ -22,7 +28,7 @@ type Delta = (TextDelta | ReasoningDelta) & Placed
 type Bounds = { charactersMax: number; eventsMax: number }
 
 const bounds: Bounds = {
-  charactersMax: limits.unreadTextCharactersMax,
+  charactersMax: unreadTextCharactersMax,
   eventsMax: limits.unreadEventsMax,
 }
 

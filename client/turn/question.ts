@@ -29,6 +29,9 @@ import { contentsOf, type FileInput, type ImageInput } from './question-contents
 import type { AskOptions } from './turn.ts'
 import { type OutputSchema, outputText } from './turn-output.ts'
 
+/** The name of a user. */
+const userIdBytesMax = 256
+
 /** A user's message. Messages of one conversation are answered one by one, in their order. */
 export type Question<
   Context = unknown,
@@ -220,16 +223,9 @@ function contextText(context: unknown): string | null {
 /** Throws `message.invalid` for a text that cannot be the id of a user. */
 export function parseUser(user: unknown): string {
   const bytes = typeof user === 'string' ? Buffer.byteLength(user) : 0
-  if (
-    typeof user === 'string' &&
-    bytes >= 1 &&
-    bytes <= limits.userIdBytesMax &&
-    user.isWellFormed()
-  )
+  if (typeof user === 'string' && bytes >= 1 && bytes <= userIdBytesMax && user.isWellFormed())
     return user
-  throw messageError(
-    `user is ${shown(user)}; must be a text of 1 to ${limits.userIdBytesMax} bytes`,
-  )
+  throw messageError(`user is ${shown(user)}; must be a text of 1 to ${userIdBytesMax} bytes`)
 }
 
 /** 80 random bits: as good as unique, and short enough to be typed on a command line. */

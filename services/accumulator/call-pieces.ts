@@ -24,6 +24,9 @@ import type { PartEvent } from '../../shared/contract/messages.ts'
 import { plainJson, sameJson } from '../../shared/lib/json/same-json.ts'
 import { BracketCount, beginsObject, nameFrom, textFrom } from './piece-texts.ts'
 
+/** Texts in which a provider may send one call's name. */
+const callNameTextsMax = 256
+
 /** One call, as its pieces describe it. */
 export type PiecedCall = {
   /** The provider's index, or one of the constants below. */
@@ -107,7 +110,7 @@ export function addPiece(open: PiecedCalls, { kind, index, id, name, text }: Par
   call.chunk = piece.chunk
   if (call.id === '') call.id = piece.id
   // No tool's name has so many pieces, so the name already matches no tool.
-  if (piece.name !== '' && call.names.length < limits.callNameTextsMax) {
+  if (piece.name !== '' && call.names.length < callNameTextsMax) {
     call.names.push(piece.name)
     call.name = nameFrom(call.names, open.offered)
   }

@@ -28,6 +28,12 @@ import {
 } from './approval.ts'
 import { type CompiledRule, ruleFor, rulesIn } from './rules.ts'
 
+/**
+ * An approval expires this much before the executor stops waiting, or after three quarters of a
+ * short wait. Its own text should come first.
+ */
+export const approvalAnswerMs = 10_000
+
 export type ApprovalRound = RoundId & {
   /** The number of the question; 0: approvals. */
   input: number
@@ -49,7 +55,7 @@ export type ApprovalRound = RoundId & {
 export function approvalRound(message: ApprovalAsked): ApprovalRound {
   const { conversation, turn, round, agent, version, clearedAt, deadlineMs, until, input } = message
   const expiresAt =
-    until - Math.min(limits.approvalAnswerMs, Math.floor(Math.max(0, until - clearedAt) / 4))
+    until - Math.min(approvalAnswerMs, Math.floor(Math.max(0, until - clearedAt) / 4))
   const judged: CallVerdict[] = []
   const approvals: Approval[] = []
   const rules = rulesIn(message.rules)

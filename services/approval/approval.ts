@@ -16,7 +16,6 @@ import { createHash } from 'node:crypto'
 import { valuesFor } from '../../shared/contract/call/input-question.ts'
 import { allowedCode, withdrawnCode } from '../../shared/contract/guard/approval-guard.ts'
 import type { RoundId } from '../../shared/contract/ids.ts'
-import { limits } from '../../shared/contract/limits.ts'
 import type {
   ApprovalAnswered,
   ApprovalAsked,
@@ -33,6 +32,10 @@ import {
   nobodyDecided,
   personDenied,
 } from '../../shared/model-texts/denied-calls.ts'
+
+/** Bytes of the reason of a person's decision, and of the person's name. */
+export const approvalReasonBytesMax = 2 * 1024
+export const approvalByBytesMax = 512
 
 /** The question to a person. */
 export type ApprovalRequest = RoundId &
@@ -117,7 +120,7 @@ export function applyDecision(
   const now = applyTime(approval, time)
   const { request } = now
   if (now.kind !== 'pending' || id !== request.id || hash !== request.hash) return now
-  const author = shortened(onOneLine(by), limits.approvalByBytesMax)
+  const author = shortened(onOneLine(by), approvalByBytesMax)
   if (answer === 'allow') {
     const allowed = { kind: 'allow' as const, request, by: author, identity, at: time }
     if (request.question === null) return allowed
@@ -129,7 +132,7 @@ export function applyDecision(
     request,
     by: author,
     identity,
-    reason: cutToBytes(reason.trim(), limits.approvalReasonBytesMax),
+    reason: cutToBytes(reason.trim(), approvalReasonBytesMax),
     at: time,
   }
 }

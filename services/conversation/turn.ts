@@ -31,6 +31,9 @@ import { type Allowance, expiresAt, newAllowance, withRound } from '../turn/allo
 import { roundStarted, userEntry } from '../turn/endings.ts'
 import type { Outstanding, Place } from '../turn/unit.ts'
 
+/** Bytes of the names of rules in shadow, which every round carries. */
+const shadowedBytesMax = 4 * 1024
+
 export type Turn = {
   /** The offset of the record that opened it. */
   turn: number
@@ -152,7 +155,7 @@ function sizeRefusal({ text, agent, declarations, settings }: UserMessage): stri
     ['settings.context', settings.context, limits.recordedContextBytesMax],
     ['settings.system', settings.system, limits.questionSystemBytesMax],
     ['settings.output', settings.output, limits.schemaBytesMax],
-    ['settings.policy.shadowed', rules, limits.shadowedBytesMax],
+    ['settings.policy.shadowed', rules, shadowedBytesMax],
   ] as const
   for (const [name, value, max] of bounds) {
     const bytes = Buffer.byteLength(value ?? '')

@@ -108,6 +108,11 @@ import {
   type Turn,
 } from './turn.ts'
 
+/** How often a call may be given back unstarted, and the pauses before its next claims, which double. */
+export const callReturnsMax = 10
+export const callReturnPauseMs = 250
+const callReturnPauseMsMax = 30_000
+
 type Inbox =
   | RoundCleared
   | TurnEnded
@@ -345,7 +350,7 @@ function applyOutcome(claim: ClaimInForce, outcome: Outcome, time: Milliseconds)
   if (ending !== undefined) return [finishCall(turn, round, open, ending)]
   const { declaration, lapsed, goesOn } = phase
   const returned = (phase.returned ?? 0) + (outcome.goesOn === null ? 0 : 1)
-  if (returned > limits.callReturnsMax) return [finishCall(turn, round, open, givenBack(lapsed))]
+  if (returned > callReturnsMax) return [finishCall(turn, round, open, givenBack(lapsed))]
   const pauseMs = outcome.goesOn === null ? 0 : pauseAfter(returned)
   const wait = pauseMs > 0 && { claimsAt: time + pauseMs }
   const next = { declaration, try: phase.try + 1, lapsed, returned, ...(goesOn && { goesOn }) }
@@ -368,7 +373,7 @@ function ofNobody(
 /** None after the first return: an owner that shuts down leaves its calls to the next one. */
 function pauseAfter(returned: number): Milliseconds {
   if (returned === 1) return 0
-  return Math.min(limits.callReturnPauseMsMax, limits.callReturnPauseMs * 2 ** (returned - 2))
+  return Math.min(callReturnPauseMsMax, callReturnPauseMs * 2 ** (returned - 2))
 }
 
 const refusedAgain = outcomeUnknown(

@@ -27,6 +27,9 @@ import { cancelled } from '../turn/endings.ts'
 import type { Place } from '../turn/unit.ts'
 import { type Advice, hiddenOf, noAdvice, type OpenTurn } from './turn.ts'
 
+/** Bytes of the text of an advice. */
+const guestAdviceBytesMax = 16 * 1024
+
 type Fields = Omit<GuestAdvice, 'type' | 'conversation'>
 type Conversation = Pick<Place, 'conversation'>
 
@@ -164,7 +167,7 @@ function interventionStep({ action, text, reason, rule, class: of }: Interventio
 
 /** The model makes no further response at `end`, so it needs no text. */
 function withinBounds(action: AdviceAction, text: string): string {
-  return action === 'end' ? '' : cutToBytes(text, limits.guestAdviceBytesMax)
+  return action === 'end' ? '' : cutToBytes(text, guestAdviceBytesMax)
 }
 
 /** The calls that never ran. No other front may run them. */

@@ -18,6 +18,9 @@ import type { GuestResults, GuestRound } from '../../shared/contract/messages.ts
 import { touch } from '../../shared/lib/recency.ts'
 import { hashOfKey, idsOfKey } from '../../shared/transcript/round-key.ts'
 
+/** Keys of a turn's rounds in other words than the log has. More than one request names. */
+export const guestAliasesMax = 256
+
 export type Identities = {
   /** The round that a key names, for the newest keys in other words. */
   aliases: Map<string, string>
@@ -160,7 +163,7 @@ export function noteUserMessage({ twins }: Identities): void {
 
 /** A host may write its history anew for each request. A forgotten alias is found again. */
 function addAlias({ aliases }: Identities, key: string, round: string): void {
-  touch(aliases, key, round, limits.guestAliasesMax)
+  touch(aliases, key, round, guestAliasesMax)
 }
 
 /** The key under which the turn knows the round. */

@@ -86,6 +86,8 @@ import {
   endedTurn,
   extend,
   goOn,
+  guestEndedMs,
+  guestTurnsKeptMax,
   latestOutcomeOf,
   newestByWords,
   noteOver,
@@ -103,6 +105,15 @@ import {
   shownBefore,
   withName,
 } from './turn.ts'
+
+/**
+ * Records of one guest that may wait for its outstanding round, and their bytes together. Two for
+ * each round of a request that the log does not know, and the request.
+ */
+export const guestPendingMax = 256
+const guestPendingBytesMax = 4 * 1024 * 1024
+/** A guest's unit begins anew after this time, even between the rounds of a turn. */
+const guestUnitMsMax = 24 * 60 * 60_000
 
 export type Guest = {
   /** Keys of closed turns before the newest one, oldest first. */
@@ -158,7 +169,7 @@ export const guest: Stage<Guest, In> = {
   due({ turn, carrying, idleSince }) {
     if (turn === undefined) return carrying ? undefined : idleSince + limits.conversationIdleMs
     if (turn.outstanding !== undefined) return latestOutcomeOf(turn.outstanding)
-    const idleMs = turn.last.action === 'end' ? limits.guestEndedMs : limits.guestIdleMs
+    const idleMs = turn.last.action === 'end' ? guestEndedMs : limits.guestIdleMs
     return Math.min(expiresAt(turn.allowance), turn.activeAt + idleMs)
   },
 
@@ -278,8 +289,7 @@ function begun(time: Milliseconds): Guest {
 function wait(state: Guest, waiting: Waiting): boolean {
   if (state.pending.length > 0) {
     const bytes = state.pendingBytes + bytesOf(waiting.message)
-    if (state.pending.length >= limits.guestPendingMax || bytes > limits.guestPendingBytesMax)
-      return false
+    if (state.pending.length >= guestPendingMax || bytes > guestPendingBytesMax) return false
     state.pendingBytes = bytes
   }
   state.pending.push(waiting)
@@ -318,7 +328,7 @@ function endOverdue(step: Step): void {
   const { turn } = state
   if (turn === undefined || turn.outstanding !== undefined) return
   if (place.time >= expiresAt(turn.allowance)) return end(step, turn, cappedByWall(turn.allowance))
-  if (place.time - state.since < limits.guestUnitMsMax) return
+  if (place.time - state.since < guestUnitMsMax) return
   end(step, turn, endingOf(turn, endingReasons.renewed))
   state.renewing = true
   state.pending = []
@@ -524,7 +534,7 @@ function open(step: Step, message: FrontReport, goesOn: EndedTurn | undefined): 
   const { turn, records } = openTurn({ ...place, offset: step.opensAt }, message, goesOn)
   const former = goesOn === undefined ? (state.newest?.names ?? []) : []
   state.turns = [...state.turns.filter((key) => key !== message.turnKey), ...former].slice(
-    -limits.guestTurnsKeptMax,
+    -guestTurnsKeptMax,
   )
   state.newest = undefined
   state.turn = turn

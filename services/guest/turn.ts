@@ -48,6 +48,11 @@ import {
   showsAnswer,
 } from './identity.ts'
 
+/** Keys of closed turns that a guest's unit keeps, and names of one turn. */
+export const guestTurnsKeptMax = 16
+/** A guest's open turn without a record, after advice to end. A guest that goes on gets the advice again. */
+export const guestEndedMs = 60_000
+
 export type Advice = Pick<
   GuestAdvice,
   'round' | 'key' | 'action' | 'text' | 'reason' | 'rule' | 'cap' | 'denied'
@@ -181,7 +186,7 @@ export function endedTurn(
     reopens: false,
     cap: how.cap,
     stopped: how.stopped ?? '',
-    stoppedUntil: how.rule === undefined ? 0 : turn.activeAt + limits.guestEndedMs,
+    stoppedUntil: how.rule === undefined ? 0 : turn.activeAt + guestEndedMs,
     rule: how.rule ?? null,
   }
 }
@@ -190,7 +195,7 @@ export function endedTurn(
 export function atRequest(ended: EndedTurn, time: Milliseconds): EndedTurn {
   if (ended.stoppedUntil === 0) return ended
   if (time >= ended.stoppedUntil) return { ...ended, stopped: '', stoppedUntil: 0, rule: null }
-  return { ...ended, stoppedUntil: time + limits.guestEndedMs }
+  return { ...ended, stoppedUntil: time + guestEndedMs }
 }
 
 /** Notes the facts in a front's record about its turn. */
@@ -211,7 +216,7 @@ export function noteRecord(
 
 /** The names of a turn with one more. A turn with the most names keeps the ones it has. */
 export function withName(names: string[], name: string): string[] {
-  return names.includes(name) || names.length >= limits.guestTurnsKeptMax ? names : [...names, name]
+  return names.includes(name) || names.length >= guestTurnsKeptMax ? names : [...names, name]
 }
 
 /** Begins a round: the pipeline judges it as one that the gateway finished. */

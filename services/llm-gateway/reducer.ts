@@ -41,6 +41,9 @@ import { noUsage } from '../../shared/contract/turn/no-usage.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { redactedActivity } from '../../shared/runtime/redaction/agent-redaction.ts'
 
+/** How often a round shortens the history because the model's context is full. */
+export const historyShorteningsMax = 3
+
 /**
  * `failed`: ids of the failed attempts. `retryAt`: the append time from which the next attempt is
  * wanted, or null for now.
@@ -202,7 +205,7 @@ function sentShorter(
   time: Milliseconds,
 ): Reaction<Round> {
   if (time >= round.request.expiresAt) return { records: [failedRound(round.request, expired)] }
-  if (round.shortened >= limits.historyShorteningsMax)
+  if (round.shortened >= historyShorteningsMax)
     return { records: [failedRound(round.request, message)] }
   return {
     state: { ...round, shortened: round.shortened + 1, retryAt: null },

@@ -5,16 +5,16 @@ import { limits } from '../../shared/contract/limits.ts'
 import type { GuardWish, Intervention } from '../../shared/contract/messages.ts'
 import { cutToBytes, shortened } from '../../shared/lib/text-cut.ts'
 
+/** Bytes of the interventions by all guards of a round together. */
+const guardInterventionsBytesMax = 16 * 1024
+
 export function withGuardInterventions(
   intervention: Intervention | null,
   wishes: GuardWish[],
   round: number,
 ): Intervention | null {
   if (wishes.length === 0 || intervention?.action === 'end') return intervention
-  const text = cutToBytes(
-    wishes.map(({ text }) => text).join('\n\n'),
-    limits.guardInterventionsBytesMax,
-  )
+  const text = cutToBytes(wishes.map(({ text }) => text).join('\n\n'), guardInterventionsBytesMax)
   if (intervention !== null) return { ...intervention, text: `${intervention.text}\n\n${text}` }
   const guards = wishes.map(({ guard }) => guard).join(', ')
   const reasons = wishes.map(({ guard, reason }) => `${guard}: ${reason}`).join('; ')

@@ -56,6 +56,12 @@ import { evidenceOf } from './evidence/evidence.ts'
 import { withGuardInterventions } from './guard-interventions.ts'
 import { denialsToShow, emptyMemory, judge, type LoopMemory } from './judgement.ts'
 
+/**
+ * A guard with this deadline or a longer one is slow. A round that waits for it extends its turn,
+ * because a person's time must not count as the agent's.
+ */
+export const slowGuardMs = 60_000
+
 type Inbox = RoundChecked | RoundExecuted | TurnEnded | Cancel | Tick
 
 /**
@@ -253,7 +259,7 @@ function extensionOf(
   decided: CallResult[],
   extendableTo: Milliseconds,
 ): Milliseconds | null {
-  const slow = policy.guards.filter(({ deadlineMs }) => deadlineMs >= limits.slowGuardMs)
+  const slow = policy.guards.filter(({ deadlineMs }) => deadlineMs >= slowGuardMs)
   if (slow.length === 0) return null
   const isDecided = new Set(decided.map(({ ordinal }) => ordinal))
   const names = response.calls

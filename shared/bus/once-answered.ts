@@ -3,10 +3,12 @@
 
 import type { Logger } from 'pino'
 import type { Bus } from '../contract/bus.ts'
-import { limits } from '../contract/limits.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 import { WeirError } from '../lib/errors.ts'
 import { pause } from '../lib/pause.ts'
+
+/** How long a process that starts asks again while brokers refuse, such as in a rebalance. */
+export const startRefusedMs = 10 * 60_000
 
 /** As long as the first contact is tried (`KafkaBusOptions.connectMs`). */
 const answerMs = 60_000
@@ -14,7 +16,7 @@ const betweenMs = 500
 
 /**
  * Repeats one request after a retryable error for a minute. With `log` it waits without a bound while no
- * broker answers, and for `limits.startRefusedMs` while one refuses, with a warning each minute. A missing
+ * broker answers, and for `startRefusedMs` while one refuses, with a warning each minute. A missing
  * right or topic is no outage, although a retry may help.
  */
 export async function onceAnswered<Answer>(
@@ -41,5 +43,5 @@ export async function onceAnswered<Answer>(
 
 function patienceWith({ code }: WeirError): Milliseconds {
   if (code === 'bus.unreachable') return Number.POSITIVE_INFINITY
-  return code === 'bus.refused' ? limits.startRefusedMs : answerMs
+  return code === 'bus.refused' ? startRefusedMs : answerMs
 }

@@ -6,6 +6,9 @@
 import { WeirError } from '../lib/errors.ts'
 import { limits } from './limits.ts'
 
+/** The conversation of an agent that a call uses names the calls on the way. Deeper calls fail. */
+export const callConversationIdBytesMax = 1024
+
 /** Only in types: no value has this property. */
 declare const kind: unique symbol
 type TextId<Kind extends string> = string & { readonly [kind]?: Kind }
@@ -45,8 +48,10 @@ export function parseMessageId(text: string): MessageId {
 
 /** The reason why no conversation can have this id. Undefined: it can. */
 export function conversationIdFault(text: string): string | undefined {
-  const { conversationIdBytesMax: given, callConversationIdBytesMax: ofCall } = limits
-  return faultOf("the conversation's id", text, isConversationOfCall(`${text}`) ? ofCall : given)
+  const bytesMax = isConversationOfCall(`${text}`)
+    ? callConversationIdBytesMax
+    : limits.conversationIdBytesMax
+  return faultOf("the conversation's id", text, bytesMax)
 }
 
 /** The reason why no message can have this id. Undefined: it can. */

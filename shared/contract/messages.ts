@@ -187,7 +187,7 @@ export type ApprovalDecided = CallId & {
   identity: PersonIdentity
 }
 
-/** Activity: calls of a round wait for a person. Derived, written by the approval stage. */
+/** Activity: calls in a round wait for a person. Derived, written by the approval stage. */
 export type ApprovalPending = RoundId & {
   type: 'approval-pending'
   /** by ordinal */
@@ -387,8 +387,8 @@ export type AuditFollowed = CallId & {
 }
 
 /**
- * Activity: the use of a soft budget reached its amount in this window, for the first time.
- * Observed, written by the gateway; derived for a guest.
+ * Activity: a soft budget's use reached the amount in this window, for the first time. Observed,
+ * written by the gateway; derived for a guest.
  */
 export type BudgetReached = RoundId & {
   type: 'budget-reached'
@@ -496,7 +496,7 @@ export type CallDenied = CallId & {
   text: string
 }
 
-/** Activity: a call has its result. Derived, written by the executor. */
+/** Activity: a call has a result. Derived, written by the executor. */
 export type CallFinished = CallId & {
   type: 'call-finished'
   /** the tool */
@@ -518,8 +518,8 @@ export type CallFinished = CallId & {
 }
 
 /**
- * Activity: a call waits for the client, which runs it and sends its result. Derived, written by
- * the executor.
+ * Activity: a call waits for the client, which runs the call and sends the result. Derived, written
+ * by the executor.
  */
 export type CallOffered = CallId & {
   type: 'call-offered'
@@ -541,7 +541,7 @@ export type CallsStopped = RoundId & {
   stop: StopInForce
 }
 
-/** Activity: calls of a round wait for guards. Derived, written by the executor. */
+/** Activity: calls in a round wait for guards. Derived, written by the executor. */
 export type CallsWaiting = RoundId & {
   type: 'calls-waiting'
   /** by ordinal */
@@ -817,7 +817,7 @@ export type GuardVerdict = RoundId & {
 }
 
 /**
- * Activity: an enforcing guard answered a round, or its deadline passed. Derived, written by the
+ * Activity: an enforcing guard answered a round, or the deadline passed. Derived, written by the
  * executor.
  */
 export type GuardVerdictGiven = RoundId & {
@@ -1162,8 +1162,8 @@ export type Lapsed = CallId & {
 }
 
 /**
- * Activity: a round has its response. Derived, written by the loop-detector before it judges the
- * calls.
+ * Activity: the model has answered in a round. Derived, written by the loop-detector before it
+ * judges the calls.
  */
 export type ModelAnswered = RoundId & {
   type: 'model-answered'
@@ -1251,7 +1251,7 @@ export type ModelRequest = RoundId & {
 }
 
 /**
- * Activity: an attempt to get the model's response failed, and another one follows. Derived,
+ * Activity: an attempt to get the model's response failed, and another attempt follows. Derived,
  * written by the gateway.
  */
 export type ModelRetry = RoundId & {
@@ -1267,8 +1267,7 @@ export type ModelRetry = RoundId & {
 }
 
 /**
- * Activity: an attempt waits for its start in the line of its provider's account. Observed, written
- * by the gateway.
+ * Activity: an attempt waits in line for the provider's account. Observed, written by the gateway.
  */
 export type ModelWaiting = AttemptId & {
   type: 'model-waiting'
@@ -2554,25 +2553,27 @@ export type PendingCall = {
   name: string
   /** the JSON text that the tool would get, byte for byte */
   arguments: string
-  /** the id under which a person decides: made of the call's place and of the hash */
+  /** the id under which a person decides, from the call's place and the hash */
   id: string
-  /** SHA-256, in hex, of the tool's name, of the bytes of the arguments and of the program */
+  /** SHA-256, in hex, over the tool's name, the arguments' bytes and the program */
   hash: string
-  /** the name of the rule that makes it wait, or the guard that requests it, with its text */
+  /**
+   * the rule that makes the call wait, or the guard that requests a person, with the guard's text
+   */
   rule: string
   /**
-   * text: the model wrote the call as text (I2); null: it is a native call, or an older version
-   * wrote this
+   * text: the model wrote the call as text (I2); null: a native call, or a record from an older
+   * version
    */
   source: ArgumentSource | null
   /**
-   * SHA-256, in hex, of the program that would run; empty, if the executor has no such tool, and
-   * null, if an older version wrote this
+   * SHA-256, in hex, over the program that would run; empty without such a tool, and null from an
+   * older version
    */
   program: string | null
   /**
-   * the question of the running tool to the person, as JSON (input-question.ts); null: the call
-   * waits for an approval
+   * the running tool's question to the person, as JSON (input-question.ts); null: the call waits
+   * for an approval
    */
   question: string | null
 }

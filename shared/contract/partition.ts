@@ -5,8 +5,7 @@
 // @ts-expect-error kafkajs has no types for its inner files
 import murmur2 from 'kafkajs/src/producer/partitioners/default/murmur2.js'
 
-import type { ConversationId } from './ids.ts'
-import { limits } from './limits.ts'
+import { type ConversationId, callConversationIdBytesMax } from './ids.ts'
 
 /**
  * A cache by conversation: each round needs the partition again, and the hash costs as much as a
@@ -22,7 +21,7 @@ export function partitionOf(conversation: ConversationId, partitions: number): n
   if (hash === undefined) {
     hash = (murmur2 as (key: Buffer) => number)(Buffer.from(conversation)) & 0x7fffffff
     if (hashes.size >= hashesMax) hashes.clear()
-    if (conversation.length <= limits.callConversationIdBytesMax) hashes.set(conversation, hash)
+    if (conversation.length <= callConversationIdBytesMax) hashes.set(conversation, hash)
   }
   return hash % partitions
 }

@@ -10,6 +10,9 @@ import { limits } from './limits.ts'
 import { guardTopic, guardTopicName, type TopicName, topics } from './topology.ts'
 import { latestOutcome } from './turn/tool-deadline.ts'
 
+/** Use of a month, and of a turn that began before it. Longer than `onceMsMax`. */
+const budgetsKeptMs = 36 * 24 * 60 * 60_000
+
 const hourMs: Milliseconds = 3_600_000
 const dayMs: Milliseconds = 24 * hourMs
 
@@ -95,7 +98,7 @@ export function topicSpecs(
 /** Topics that are kept longer than the retention of a deployment. */
 const alwaysKeptMs: Partial<Record<TopicName, Milliseconds>> = {
   'dead-letters': limits.deadLettersKeptMs,
-  budgets: limits.budgetsKeptMs,
+  budgets: budgetsKeptMs,
 }
 
 /** The topic of one guard, as a bus creates it. */

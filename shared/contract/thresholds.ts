@@ -30,14 +30,14 @@ export const thresholds: { loop: Section<LoopThresholds>; empty: Section<EmptyAl
       max,
     },
     cycleLaps: {
-      description: 'Laps of a cycle of several rounds with nothing new.',
+      description: 'Laps in a cycle with several rounds and nothing new.',
       default: 3,
       min: 1,
       max,
     },
     schemaFailures: {
       description:
-        'Consecutive calls that break the schema of one tool, before the error is worded more sharply.',
+        "Consecutive calls that break a tool's schema, before the error is worded more sharply.",
       default: 3,
       min: 1,
       max,
@@ -47,7 +47,7 @@ export const thresholds: { loop: Section<LoopThresholds>; empty: Section<EmptyAl
       default: false,
     },
     waitMinutes: {
-      description: 'Minutes that one wait may last without news before the model is reminded.',
+      description: 'Minutes that a wait may last without news before the model is reminded.',
       default: 60,
       min: 1,
       max: 1440,

@@ -10,7 +10,6 @@
 import type { Codec } from '../codec/codec.ts'
 import type { Offset, StoredRecord } from '../contract/bus.ts'
 import type { ConversationId } from '../contract/ids.ts'
-import { limits } from '../contract/limits.ts'
 import type { Message, Tick } from '../contract/messages.ts'
 import type { Output, Stage } from '../contract/stage.ts'
 import {
@@ -24,6 +23,9 @@ import {
 import type { Clock, Milliseconds } from '../lib/clock.ts'
 import { formatId } from './derived-id.ts'
 import { type Applied, createFold, type Unit } from './fold.ts'
+
+/** Records of a unit that a player without a log keeps before it copies the unit's state. */
+export const memoryRecordsKeptMax = 256
 
 /** `topic` has no prefix. */
 export type PlayedRecord = StoredRecord & { topic: TopicName }
@@ -351,7 +353,7 @@ function keptUnits<State>() {
       const known = units.get(key)
       if (known === undefined || unit.first === delivered.record.offset)
         units.set(key, { copy: undefined, since: [delivered] })
-      else if (known.since.push(delivered) > limits.memoryRecordsKeptMax)
+      else if (known.since.push(delivered) > memoryRecordsKeptMax)
         units.set(key, { copy: structuredClone(unit), since: [] })
     },
     /** A copy that the caller may change. */

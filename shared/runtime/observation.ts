@@ -5,10 +5,16 @@
 
 import type { Logger } from 'pino'
 import type { Appended, Bus, RecordToAppend } from '../contract/bus.ts'
-import { limits } from '../contract/limits.ts'
 import { WeirError } from '../lib/errors.ts'
 
-/** Rejects if a retry cannot help, or after `limits.observationTriesMax` tries. */
+/**
+ * Tries to write a performer's observation after retryable errors, and the first wait, doubled
+ * each time. All waits together: 3 seconds.
+ */
+export const observationTriesMax = 5
+const observationRetryMs = 200
+
+/** Rejects if a retry cannot help, or after `observationTriesMax` tries. */
 export async function writeObservation(
   bus: Pick<Bus, 'append' | 'clock'>,
   records: RecordToAppend[],
@@ -19,8 +25,8 @@ export async function writeObservation(
       return await bus.append(records, { patient: true })
     } catch (error) {
       failures += 1
-      if (!isRetryable(error) || failures >= limits.observationTriesMax) throw error
-      const waitMs = limits.observationRetryMs * 2 ** (failures - 1)
+      if (!isRetryable(error) || failures >= observationTriesMax) throw error
+      const waitMs = observationRetryMs * 2 ** (failures - 1)
       log.warn({ err: error, waitMs }, 'an observation could not be written and will be retried')
       await new Promise<void>((resolve) => bus.clock.after(waitMs, resolve))
     }

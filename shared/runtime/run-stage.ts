@@ -6,7 +6,6 @@ import type { Logger } from 'pino'
 import { followSince } from '../bus/range.ts'
 import { decode } from '../codec/codec.ts'
 import type { Appended, Bus, Subscription } from '../contract/bus.ts'
-import { limits } from '../contract/limits.ts'
 import type { Message } from '../contract/messages.ts'
 import type { PerformerContext, StartPerformer } from '../contract/performer.ts'
 import type { Output, Stage } from '../contract/stage.ts'
@@ -20,6 +19,12 @@ import { writeObservation } from './observation.ts'
 import { readPartition } from './partition.ts'
 import { toRecord } from './record.ts'
 import { policyReader } from './settings/policy-reader.ts'
+
+/**
+ * Memory for history entries that a gateway keeps for one partition. The next round then need not
+ * read them again. The history that was read last may have historyBytesMax.
+ */
+const historyKeptBytesMax = 8 * 1024 * 1024
 
 /** A stage with its side effects, as services/stages.ts lists them. */
 export type StageEntry<State, In extends Message, Task> = {
@@ -175,7 +180,7 @@ function performerContext({
       bus,
       topic: `${topicPrefix}history`,
       partition,
-      bytesMax: limits.historyKeptBytesMax,
+      bytesMax: historyKeptBytesMax,
     }),
     async kept(key, waitMs) {
       const record = await bus.get({ topic: `${topicPrefix}history`, partition, key, waitMs })

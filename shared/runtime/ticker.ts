@@ -14,6 +14,9 @@ import type { Milliseconds } from '../lib/clock.ts'
 import type { Unit } from './fold.ts'
 import { toRecord } from './record.ts'
 
+/** The time until ticks that the bus rejected are written again. */
+const tickRepeatMs = 1_000
+
 type Ticked = { due: Milliseconds; again: Milliseconds }
 
 type DueUnit = { key: string; conversation: ConversationId; due: Milliseconds }
@@ -113,7 +116,7 @@ export function createTicker<State, In extends Message, Task>(
     const written = ticks.map((message) => toRecord({ topic, partition, message }))
     for (const { key, due } of overdue) ticked.set(key, { due, again: Number.POSITIVE_INFINITY })
     const wasUnknown = isClockUnknown(bus)
-    const repeatAt = bus.clock.monotonic() + limits.tickRepeatMs
+    const repeatAt = bus.clock.monotonic() + tickRepeatMs
     isWriting = true
     try {
       const appended = await bus.append(written)

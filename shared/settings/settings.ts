@@ -1,6 +1,6 @@
 // The settings of a deployment: one table with key, environment variable, unit, default and bounds.
 // They are read once, at the start. A flag wins over the environment, then the settings file
-// (settings-file.ts), then the default. A number that nobody tunes is a constant in limits.ts.
+// (settings-file.ts), then the default. A number that nobody tunes is a constant.
 // Agents have their own file.
 
 import { dirname, isAbsolute, join } from 'node:path'
@@ -92,12 +92,12 @@ export type Setting = {
 
 const table: Record<SettingKey, Omit<Setting, 'variable' | 'secret'> & { secret?: true }> = {
   bus: {
-    description: 'the place of the log: a file on this machine, or Kafka',
+    description: "the log's place: a file on this machine, or Kafka",
     schema: { type: 'string', enum: [...busNames], default: busNames[0] },
   },
   dataFolder: {
     description:
-      'the folder of the embedded log, with its file weir.db; on Kafka, of local copies of tables',
+      'the folder with the embedded log, weir.db; on Kafka, with local copies for tables',
     ofFound: 'below',
     isPath: true,
     schema: { type: 'string', minLength: 1, default: '.weir' },
@@ -113,91 +113,90 @@ const table: Record<SettingKey, Omit<Setting, 'variable' | 'secret'> & { secret?
     },
   },
   commandConfig: {
-    description: 'a client.properties file of Kafka: security, credentials, client id',
+    description: "Kafka's client.properties file: security, credentials, client id",
     isPath: true,
     onlyFor: 'kafka',
     schema: { type: 'string', default: '' },
   },
   commandProperty: {
     description:
-      'properties of the Kafka client, which win over commandConfig. Repeat the flag, or give one per line in the variable',
+      'properties for the Kafka client, which win over commandConfig. Repeat the flag, or give a property per line in the variable',
     unit: 'NAME=VALUE',
     secret: true,
     onlyFor: 'kafka',
     schema: { type: 'properties', default: {} },
   },
   plaintextPassword: {
-    description:
-      'whether SASL PLAIN may send its password without TLS to another machine than this one',
+    description: 'whether SASL PLAIN may send a password without TLS to another machine',
     schema: { type: 'string', enum: ['deny', 'allow'], default: 'deny' },
   },
   recordSigning: {
     description:
-      'the key file of this process, or a folder with several (weir keys create): signs its records, and checks those that it reads',
+      "this process's signing key file, or a folder with several (weir keys create): signs written records, and checks read records",
     isPath: true,
     onlyFor: 'kafka',
     schema: { type: 'string', default: '' },
   },
   traceHeaders: {
-    description: 'on Kafka: whether records name the span of their turn in the header traceparent',
+    description: "on Kafka: whether records name their turn's span in the header traceparent",
     schema: { type: 'string', enum: ['off', 'on'], default: 'off' },
   },
   encryptionKeys: {
     description:
-      'the file with the keys of tenants (weir keys tenant): encrypts their records, and decrypts them',
+      "the file with tenants' encryption keys (weir keys tenant): encrypts and decrypts their records",
     isPath: true,
     schema: { type: 'string', default: '' },
   },
   encryptionCommand: {
     description:
-      'instead of that file: a program and its arguments, separated by spaces, that prints its content at the start',
+      'instead of that file: a program with arguments, separated by spaces, that prints the content at the start',
     schema: { type: 'string', default: '' },
   },
   topicPrefix: {
-    description: 'the start of all names of topics and consumer groups',
+    description: 'the beginning for all topic and consumer group names',
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{0,100}$', default: 'weir.' },
   },
   partitions: {
-    description: 'partitions of every topic; fixed once the topics exist',
+    description: 'partitions in every topic; fixed once the topics exist',
     unit: 'partitions',
     ofFound: 'any',
     schema: { type: 'integer', minimum: 1, maximum: 500, default: 4 },
     defaultOf: { embedded: 1 },
   },
   replicationFactor: {
-    description: "copies of each partition of a new topic on Kafka; 0: the brokers' default",
+    description: "copies for each partition in a new topic on Kafka; 0: the brokers' default",
     unit: 'copies',
     ofFound: 'any',
     schema: { type: 'integer', minimum: 0, maximum: 100, default: 0 },
   },
   sessionTimeoutMs: {
-    description: 'on Kafka: how long a silent process keeps its partitions, before others get them',
+    description: 'on Kafka: how long a silent process keeps partitions, before others get them',
     unit: 'ms',
     ofFound: 'any',
     schema: { type: 'integer', minimum: 6_000, maximum: 1_800_000, default: 10_000 },
   },
   groupInstanceId: {
     description:
-      'the name of this process in its consumer groups, unique in the fleet. The next start gets the same partitions at once',
+      "this process's name in consumer groups, unique in the fleet. The next start gets the same partitions at once",
     onlyFor: 'kafka',
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{0,200}$', default: '' },
   },
   retentionDays: {
     description:
-      'how long to keep records, and the history of an idle conversation; 0: until somebody deletes them (weir forget)',
+      "how long to keep records, and an idle conversation's history; 0: until somebody deletes them (weir forget)",
     unit: 'days',
     schema: { type: 'integer', minimum: 0, maximum: 36_500, default: retentionDaysDefault },
     defaultOf: { embedded: keptForever },
   },
   auditDays: {
     description:
-      'how long to keep the decisions of people and the changes of operators (weir audit), if retentionDays is shorter',
+      "how long to keep people's decisions and operators' changes (weir audit), if retentionDays is shorter",
     unit: 'days',
     schema: { type: 'integer', minimum: 1, maximum: 36_500, default: auditDaysDefault },
   },
   toleratedDowntimeDays: {
     description:
-      'how long all of Weir may be down and still continue every open turn; retentionDays must be longer by a turn',
+      'how long Weir may be down as a whole and still continue every open turn; retentionDays must be longer by a turn',
     unit: 'days',
     schema: { type: 'integer', minimum: 0, maximum: 36_500, default: downtimeDaysDefault },
   },
@@ -209,7 +208,7 @@ const table: Record<SettingKey, Omit<Setting, 'variable' | 'secret'> & { secret?
   },
   dataFolderBytesMax: {
     description:
-      'bytes of the log in the data folder above which no new turn begins. Running turns end. 0: no limit',
+      'log bytes in the data folder above which no new turn begins. Running turns end. 0: no limit',
     unit: 'bytes',
     schema: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 },
   },
@@ -230,7 +229,7 @@ const table: Record<SettingKey, Omit<Setting, 'variable' | 'secret'> & { secret?
   },
   tenantWeights: {
     description:
-      'for weir up: shares of tenants that wait for model requests and tools; other tenants have 1. Repeat the flag, or give one per line in the variable',
+      'for weir up: shares for tenants that wait for model requests and tools; other tenants have 1. Repeat the flag, or give a tenant per line in the variable',
     unit: 'TENANT=WEIGHT',
     ofFound: 'any',
     schema: {
@@ -247,7 +246,7 @@ const table: Record<SettingKey, Omit<Setting, 'variable' | 'secret'> & { secret?
   },
   healthPort: {
     description:
-      'for weir up and weir guard run: the port of that address; 0: any free port, named in the first log line',
+      'for weir up and weir guard run: the port at that address; 0: any free port, named in the first log line',
     schema: { type: 'integer', minimum: 0, maximum: 65_535, default: 0 },
   },
 }

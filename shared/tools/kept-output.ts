@@ -4,6 +4,12 @@
 import type { Readable } from 'node:stream'
 import { limits } from '../contract/limits.ts'
 
+/**
+ * Bytes of a tool's output that are kept if its agent file sets none: some 8,000 tokens, which each
+ * further request of the conversation repeats.
+ */
+export const outputBytesDefault = 32 * 1024
+
 /** `replaced`: some bytes were not UTF-8 and became U+FFFD. `bytes`: all that arrived. */
 export type Output = { text: string; bytes: number; cut: boolean; replaced: boolean }
 
@@ -11,7 +17,7 @@ export type Output = { text: string; bytes: number; cut: boolean; replaced: bool
 const besideBytes = 16 * 1024
 
 /** How many bytes of a tool's output to keep if its agent file sets `configured`. */
-export function keptBytes(configured = limits.outputBytesDefault): number {
+export function keptBytes(configured = outputBytesDefault): number {
   return Math.min(configured, limits.resultBytesMax - besideBytes)
 }
 

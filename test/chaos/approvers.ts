@@ -23,7 +23,7 @@ export type Approvers = {
   close(): Promise<void>
 }
 
-/** A call expires after three quarters of it (limits.approvalAnswerMs). */
+/** A call expires after three quarters of it (approvalAnswerMs). */
 const waitMs = 24_000
 
 /** Writes the approval rules and returns the file's path, for `weir approvals rules`. */

@@ -13,6 +13,7 @@ import {
 } from '../../apps/demo/anthropic-server.ts'
 import type { ModelCall } from '../../client/testing/anthropic-stream.ts'
 import { anthropic, defineAgent, defineTool, Weir } from '../../client/weir.ts'
+import { contentPieceBytesMax } from '../../shared/contract/call/contents.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { png } from '../support/contents.ts'
 import { call, says, text } from '../support/script.ts'
@@ -68,7 +69,7 @@ const contentOf = (request: ModelCall | undefined, n: number) =>
 describe('a question with images and files', () => {
   it('gives them to the model, also in the next turn and after a restart', async () => {
     const first = await open()
-    const large = png(limits.contentPieceBytesMax * 2 + 5, 7)
+    const large = png(contentPieceBytesMax * 2 + 5, 7)
     const pdf = Buffer.from('%PDF-1.7 a page')
     const conversation = 'c'
     const turn = first.weir.ask({

@@ -10,13 +10,13 @@ import { Command } from 'commander'
 import { parse } from 'yaml'
 import { addProxy } from '../../apps/cli/commands/proxy.ts'
 import { addServe } from '../../apps/cli/commands/serve.ts'
+import { shutdownMsMax } from '../../apps/service/closing.ts'
 import { readerOfGuard } from '../../apps/service/read-partitions.ts'
 import { agentParts, stagesWithAgents } from '../../apps/service/selected-stages.ts'
 import * as shipped from '../../client/guards/guards.ts'
 import spendGuard from '../../services/guards/spend/guard.ts'
 import { kafkaClient } from '../../shared/bus/kafka/properties/client-of-settings.ts'
 import { guardPrincipal, writersOf } from '../../shared/bus/signing/principals.ts'
-import { limits } from '../../shared/contract/limits.ts'
 import { downtimeDaysDefault, retentionFault } from '../../shared/contract/retention.ts'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
 import { readSettings, settingTable } from '../../shared/settings/settings.ts'
@@ -165,7 +165,7 @@ describe('the chart', () => {
     const { definitions } = JSON.parse(file('values.schema.json'))
     const { minimum } = definitions.stage.properties.terminationGracePeriodSeconds
     for (const seconds of [minimum, values.stageDefaults.terminationGracePeriodSeconds])
-      expect(seconds * 1000).toBeGreaterThan(limits.shutdownMsMax)
+      expect(seconds * 1000).toBeGreaterThan(shutdownMsMax)
   })
 
   it('accepts each retention that a process accepts with the default downtime, and no less', () => {

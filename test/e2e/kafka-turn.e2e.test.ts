@@ -7,8 +7,7 @@ import { pino } from 'pino'
 import { reflexModel } from '../../apps/demo/reflex-model.ts'
 import { budgetOf } from '../../apps/service/budgets/change.ts'
 import { openKafkaBus } from '../../shared/bus/kafka/bus.ts'
-import { contentOf, contentRef } from '../../shared/contract/call/contents.ts'
-import { limits } from '../../shared/contract/limits.ts'
+import { contentOf, contentPieceBytesMax, contentRef } from '../../shared/contract/call/contents.ts'
 import type { BudgetReserved } from '../../shared/contract/messages.ts'
 import { type Clock, systemClock } from '../../shared/lib/clock.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
@@ -93,7 +92,7 @@ describe('a turn over Kafka', () => {
   })
 
   it('gives an image of several pieces to the model, also in the next turn', async () => {
-    const image = contentOf(png(limits.contentPieceBytesMax + 9, 5), 'image/png')
+    const image = contentOf(png(contentPieceBytesMax + 9, 5), 'image/png')
     const sent = Buffer.from(image.data).toString('base64')
     await withPipeline(
       onKafka({ model: () => says(text('Seen.')) }),

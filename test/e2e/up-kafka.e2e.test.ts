@@ -191,7 +191,7 @@ describe('weir up on Kafka', () => {
     const next = up(stageNames.join())
     letToolsEnd()
 
-    // 0 also states that everything closed within `limits.shutdownMsMax`.
+    // 0 also states that everything closed within `shutdownMsMax`.
     expect((await first.ended).code).toBe(0)
     for (const turn of await Promise.all(finished))
       expect(turn).toMatchObject({ outcome: 'answered', reply: 'All is well.' })

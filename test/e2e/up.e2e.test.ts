@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import type { Reply } from '../../apps/demo/anthropic-server.ts'
 import type { ModelCall } from '../../client/testing/anthropic-stream.ts'
-import { loadAgents } from '../../client/weir.ts'
+import { loadAgents, Weir } from '../../client/weir.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import { decode } from '../../shared/codec/codec.ts'
 import type { Message } from '../../shared/contract/messages.ts'
@@ -16,7 +16,7 @@ import type { TopicName } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import { until, userMessage } from '../support/inbox.ts'
-import { call, longText, resultsOf, says, script, text } from '../support/script.ts'
+import { call, longText, resultsOf, says, script, systemOf, text } from '../support/script.ts'
 import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
 import { metricOf, startUp } from '../support/weir-up.ts'
 
@@ -163,6 +163,37 @@ describe('weir up', () => {
     expect(await opened.run(ask)).toMatchObject({ code: 0, out: 'All is well.\n' })
     second.signal('SIGTERM')
     expect((await second.ended).code).toBe(0)
+  })
+
+  it('runs the agents that tools of agent files name, for a client that has no key', async () => {
+    const isOf = (name: string, request: ModelCall) => systemOf(request).startsWith(name)
+    const opened = await openCommandFolder((request) => {
+      if (isOf('digger', request)) return says(text('Dug.'))
+      const isDone = resultsOf(request).includes('Dug.')
+      return says(isDone ? text('All is well.') : call('ask_digger', { task: 'Dig.' }))
+    })
+    commands = opened
+    const agents = join(opened.folder, 'agents')
+    await mkdir(agents)
+    const yaml = await readFile(join(opened.folder, 'agent.yaml'), 'utf8')
+    const write = (name: string, tools: string) => {
+      const own = yaml.replace('You are under test.', name).replace(/^tools:.*/ms, tools)
+      return writeFile(join(agents, `${name}.yaml`), own)
+    }
+    await write('boss', 'tools: [{ name: ask_digger, description: asks, agent: digger }]')
+    await write('digger', '')
+    const up = startUp(opened, { args: ['--agents', 'agents', '--partitions', `${partitions}`] })
+    await up.untilReady()
+    await using weir = await Weir.open({
+      agents,
+      dataFolder: join(opened.folder, '.weir'),
+      stages: 'elsewhere',
+    })
+    expect((await weir.ask({ agent: 'boss', text: 'Go' }).finished).reply).toBe('All is well.')
+    const { conversations } = await weir.conversations({ where: { agent: 'digger' } })
+    expect(conversations).toHaveLength(1)
+    up.signal('SIGTERM')
+    expect((await up.ended).code).toBe(0)
   })
 
   it('answers weir ask --stages elsewhere, which has no key', async () => {

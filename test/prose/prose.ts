@@ -80,6 +80,19 @@ function rulesBrokenBy(sentence: string, paragraph: string): string[] {
   ]
 }
 
+export type Rates = { words: number; it: number; of: number }
+
+/** Uses of `it`, `its` and `one`, and of `of`, per 1,000 words. A page names things again instead. */
+export function ratesOf(file: string, text: string): Rates {
+  const masked = paragraphsOf(file, text).map(({ text: prose }) => maskedText(prose))
+  const count = (pattern: RegExp) =>
+    masked.reduce((sum, prose) => sum + (prose.match(pattern)?.length ?? 0), 0)
+  const words = count(/[\p{L}\p{N}][^\s]*/gu)
+  const rate = (pattern: RegExp) => Math.round((count(pattern) * 10_000) / words) / 10
+  // A share, such as 16 of 16, is a number.
+  return { words, it: rate(/\b(?:its?|ones?)\b/gi), of: rate(/(?<!\d )\bof\b/gi) }
+}
+
 /** The same text, as long as before, with `x` for all letters of code spans and quoted texts. */
 function maskedText(text: string): string {
   const mask = (span: string) => span.replace(/[^`"]/g, 'x')

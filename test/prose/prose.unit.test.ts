@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { faultsIn } from './prose.ts'
+import { faultsIn, ratesOf } from './prose.ts'
 
 const rulesOf = (text: string, file = 'page.md') => faultsIn(file, text).map(({ rule }) => rule)
 const words = (count: number) => `Word${' word'.repeat(count - 1)}.`
@@ -105,5 +105,10 @@ describe('the prose lint', () => {
       ['title', 'banned word: told'],
       ['title', 'banned word: took'],
     ])
+  })
+
+  it('counts it, its, one and of per 1,000 words, outside code and shares of a number', () => {
+    const text = `It has one of its parts. \`it of\` 16 of 16. ${words(9)}\n`
+    expect(ratesOf('page.md', text)).toEqual({ words: 19, it: 157.9, of: 52.6 })
   })
 })

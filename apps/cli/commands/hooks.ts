@@ -9,7 +9,7 @@ export function addHooks(program: Command): void {
   const hooks = program.command('hooks')
 
   hosted(answers(hooks.command('install'), { yes: 'installed', no: 'not accepted' }))
-    .description("Add Weir's hooks to the settings of a host. Shows the change first.")
+    .description("Add Weir's hooks to a host's settings. Shows the change first.")
     .option('--url <url>', 'where weir proxy listens', 'http://127.0.0.1:4141')
     .option('--agent <name>', 'the name of the guest in the log (default: that of the host)')
     .option('--yes', 'write the change without a question')
@@ -24,7 +24,7 @@ export function addHooks(program: Command): void {
     }),
   )
     .description(
-      "Show Weir's hooks of a host, and the calls that they cannot protect. Or show the plug-in of a host, also of one without hooks, such as opencode.",
+      "Show a host's hooks for Weir, and the calls that they cannot protect. Or show a host's plug-in, also without hooks, such as opencode.",
     )
     .action(async (host, options) => {
       process.exitCode = await (await commands()).showHooks(host, options, context())
@@ -33,7 +33,7 @@ export function addHooks(program: Command): void {
   hooks
     .command('start')
     .description(
-      'Start a server for hooks in the background, if none answers. Plug-ins of hosts call it.',
+      "Start a server for hooks in the background, if none answers. Hosts' plug-ins call this command.",
     )
     .option('--url <url>', 'where it listens, on this machine', 'http://127.0.0.1:4141')
     .option(
@@ -46,7 +46,7 @@ export function addHooks(program: Command): void {
     })
 
   hosted(answers(hooks.command('remove'), { yes: 'removed', no: 'not accepted' }))
-    .description("Remove Weir's hooks from the settings of a host. Keeps everything else.")
+    .description("Remove Weir's hooks from a host's settings. Keeps everything else.")
     .option('--yes', 'write the change without a question')
     .action(async (host, options) => {
       process.exitCode = await (await commands()).removeHooks(host, options, context())

@@ -46,7 +46,7 @@ export function addJudging(program: Command): void {
 
   answers(program.command('normalize'), {
     yes: 'each file was read, good or bad',
-    no: 'one is not a recorded stream',
+    no: 'a file is no recorded stream',
   })
     .argument('<files...>', 'server-sent events as bytes, or JSON lines with one payload each')
     .addOption(
@@ -69,7 +69,7 @@ export function addJudging(program: Command): void {
 
   answers(program.command('judge'), {
     yes: 'all match their labels, or none has a label',
-    no: 'one is not',
+    no: 'a scenario does not',
   })
     .argument('<file>', 'JSON lines in the format of docs/explain/postmortems.md, or a bundle')
     .option(
@@ -91,7 +91,7 @@ export function addJudging(program: Command): void {
 
   const replay = answers(program.command('replay'), {
     yes: 'no difference, or the answer to --set, --policy, --guard or --sweep is shown',
-    no: 'there is a difference, and the first one is shown',
+    no: 'there is a difference, and the first difference is shown',
   })
   withConditions(withSettings(replay, [...whichBus, 'topicPrefix']))
     .argument('[bundle]', 'a bundle from weir export; default: the log that the settings name')

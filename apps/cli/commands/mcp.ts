@@ -51,7 +51,7 @@ export function addMcp(program: Command): void {
 
   withSettings(mcp.command('login'), ['agents'])
     .description(
-      'Log in at an MCP server in the browser (OAuth), and write the login to its auth.tokenFile. Weir renews it.',
+      'Log in at an MCP server in the browser (OAuth), and write the login to auth.tokenFile. Weir renews the login.',
     )
     .argument('<name>', 'the server, as agent files or the file of servers name it')
     .option('--servers <file>', 'the file of servers, in place of agent files')
@@ -67,7 +67,7 @@ export function addMcp(program: Command): void {
 
   withSettings(mcp.command('approve'), ['dataFolder'])
     .description(
-      'Show the tools of MCP servers that changed after their first use, or pin the changes with these ids.',
+      'Show MCP tools that changed after their first use, or pin the changes with these ids.',
     )
     .argument('[ids...]', 'ids of changes, as the list shows them')
     .action(async (ids, options) =>
@@ -78,7 +78,7 @@ export function addMcp(program: Command): void {
 
   withSettings(mcp.command('tools'), ['agents', 'logLevel'])
     .description(
-      'Write the tools of MCP servers into the files that toolsFile in agent files names, for processes that cannot reach the servers.',
+      "Write MCP servers' tools into the files that agent files name as toolsFile, for processes that cannot reach the servers.",
     )
     .action(async (options) =>
       endWith(

@@ -80,7 +80,7 @@ export function addApiKeys(program: Command): void {
 
   withEnd(change('create'))
     .description(
-      'Add a key to the file and print it. The file has only its hash. With --subject: add the subject of a client certificate.',
+      "Add an API key to the file and print the key. The file has only a hash. With --subject: add a client certificate's subject.",
     )
     .option('--tenant <name>', 'the tenant of its conversations')
     .option('--all-tenants', 'let the key reach the conversations of all tenants')
@@ -101,7 +101,7 @@ export function addApiKeys(program: Command): void {
   keys
     .command('list')
     .description(
-      'List the keys: name, tenant, roles, created, last used, expires. Running servers write the last use once a minute.',
+      'List the API keys: name, tenant, roles, created, last used, expires. Running servers write the last use once a minute.',
     )
     .requiredOption('--file <file>', 'the file of keys', once)
     .option('--json', 'print one JSON object per line')
@@ -109,7 +109,7 @@ export function addApiKeys(program: Command): void {
 
   withEnd(change('rotate'))
     .description(
-      'Replace the key of a client and print the new key. The old key counts until the overlap ends.',
+      "Replace a client's API key and print the new key. The old key counts until the overlap ends.",
     )
     .requiredOption(
       '--overlap <duration>',
@@ -121,7 +121,7 @@ export function addApiKeys(program: Command): void {
     )
 
   change('remove')
-    .description('Remove a key. Running servers refuse it from their next request on.')
+    .description('Remove an API key. Running servers refuse the key from the next request on.')
     .action(async (name, options) =>
       (await command()).removeKey(name, options, () => settingsOf(options)),
     )

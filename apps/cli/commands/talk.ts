@@ -2,6 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import { stagesChoices } from '../../../client/place/stages-choice.ts'
+import { withExitCodes } from '../../terminal/exit-codes.ts'
 import { findsConversations } from '../../terminal/text/ending.ts'
 import {
   guardModeOption,
@@ -27,7 +28,11 @@ const stagesFlag = () =>
     .default('auto')
 
 export function addTalk(program: Command): void {
-  withSettings(program.command('ask'), ownStages)
+  const asking = withExitCodes(program.command('ask'), [
+    { code: 0, meaning: 'a reply' },
+    { code: 3, meaning: 'the fallback' },
+  ])
+  withSettings(asking, ownStages)
     .argument('[text]', 'the message; - or no argument: standard input')
     .requiredOption('--agent <file>', 'the agent file')
     .option('--conversation <id>', 'continue this conversation; default: start a new one')

@@ -23,6 +23,12 @@ import type { ConsoleParts } from './console-parts.ts'
 import type { AuditData, FilterData } from './page/console-state.ts'
 import { isUnredacted, within } from './route-parts.ts'
 
+/** The newest audit entries in an answer from the console's API. */
+const consoleAuditMax = 1_000
+/** The newest audit entries in a file from the API, and the file's bytes at most. */
+const auditExportMax = 10_000
+const auditExportBytesMax = 64 * 1024 * 1024
+
 const filterKeys = ['kind', 'by', 'tool', 'tenant', 'since', 'until'] as const
 const parameters = [...filterKeys, 'format', 'unredacted']
 const fileFormats = { json: printableJson, ...auditFormats } as const
@@ -50,8 +56,8 @@ export function auditApi(edge: EdgeContext, { log }: ConsoleParts, api: string):
       throw usageError(
         `unknown format '${printable(format)}' (format). Formats: ${Object.keys(fileFormats).join(', ')}`,
       )
-    const { entries, left } = await listFor(context, limits.auditExportMax)
-    const lines = newestWithin(entries, lineOf, limits.auditExportBytesMax)
+    const { entries, left } = await listFor(context, auditExportMax)
+    const lines = newestWithin(entries, lineOf, auditExportBytesMax)
     const type = format === 'cef' ? 'text/plain; charset=utf-8' : 'application/x-ndjson'
     return context.body(new Blob(lines).stream(), 200, {
       'content-type': type,
@@ -64,14 +70,14 @@ export function auditApi(edge: EdgeContext, { log }: ConsoleParts, api: string):
     context.env.outgoing.setHeader('cache-control', 'no-store')
     const { format } = context.req.query()
     if (format !== undefined) return file(context, format)
-    const { entries, left } = await listFor(context, limits.consoleAuditMax)
+    const { entries, left } = await listFor(context, consoleAuditMax)
     return context.json({ entries: entries.toReversed(), left })
   })
 
   app.get(`${api}/audit`, async (context) => {
     const { format } = context.req.query()
     if (format !== undefined) return file(context, format)
-    const { entries, left, hidden, names } = await listFor(context, limits.consoleAuditMax)
+    const { entries, left, hidden, names } = await listFor(context, consoleAuditMax)
     const filters = filterKeys.map((key) => filterData(key, names))
     const data: AuditData = { entries: entries.toReversed(), left, hidden, filters }
     return context.json(data)

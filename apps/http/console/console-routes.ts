@@ -37,6 +37,9 @@ import { bodyOf, isUnredacted, within } from './route-parts.ts'
 import { conversationsPage, filtersOf, treeData } from './state/conversations-page.ts'
 import { conversationEvents, stateEvents } from './state/live-events.ts'
 
+/** Dead letters in the console. `weir dead-letters` has no such limit. */
+const consoleLettersMax = 200
+
 /** The files of the page. They hold no data. */
 export function consoleFiles(): HttpApp {
   const app: HttpApp = new Hono()
@@ -104,7 +107,7 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
   })
 
   app.get(`${api}/dead-letters`, async (context) =>
-    context.json(await within(reports, () => newestLetters(log, limits.consoleLettersMax))),
+    context.json(await within(reports, () => newestLetters(log, consoleLettersMax))),
   )
 
   app.get(`${api}/dead-letter`, async (context) => {

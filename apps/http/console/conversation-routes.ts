@@ -17,6 +17,9 @@ import type { ConsoleParts } from './console-parts.ts'
 import { isUnredacted, within } from './route-parts.ts'
 import { callContext, conversationData } from './state/conversation-data.ts'
 
+/** A bundle that the console sends, which it reads into memory. */
+export const consoleExportBytesMax = 64 * 1024 * 1024
+
 /** Under the path and the checks of the console's other routes. */
 export function conversationApi(
   edge: EdgeContext,
@@ -81,11 +84,11 @@ async function exportedBytes(
     const file = join(folder, 'conversation.weir')
     await conversation.export(file, { unredacted })
     const { size } = await stat(file)
-    if (size > limits.consoleExportBytesMax)
+    if (size > consoleExportBytesMax)
       throw new HttpError(
         413,
         'http.body',
-        `the bundle has ${size} bytes, more than the ${limits.consoleExportBytesMax} that the console sends: run weir export --conversation on the log`,
+        `the bundle has ${size} bytes, more than the ${consoleExportBytesMax} that the console sends: run weir export --conversation on the log`,
       )
     return new Uint8Array(await readFile(file))
   } finally {

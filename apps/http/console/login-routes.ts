@@ -21,7 +21,6 @@ import {
   randomPKCECodeVerifier,
   randomState,
 } from 'openid-client'
-import { limits } from '../../../shared/contract/limits.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { createSlots } from '../../../shared/lib/slots.ts'
 import { type OidcLogin, type OidcOptions, oidcTokens } from '../edge/access/oidc.ts'
@@ -38,6 +37,9 @@ import { HttpError } from '../http-error.ts'
 import type { HttpApp } from '../server.ts'
 import { refuseOtherSites } from './console-routes.ts'
 import { within } from './route-parts.ts'
+
+/** Answers of logins for which the console asks the issuer at once. */
+const consoleLoginsMax = 8
 
 /** A person who has begun a login has this time for the issuer's pages. */
 const loginSeconds = 600
@@ -78,7 +80,7 @@ function loginRoutes({ log, clock }: EdgeContext, oidc: OidcOptions, login: Oidc
   const redirectUrl = `${consoleUrl.href}/login/callback`
   const principalOf = oidcTokens({ ...oidc, audience: clientId })
   const issuer = issuerOf(oidc.issuer, login)
-  const answers = createSlots(limits.consoleLoginsMax)
+  const answers = createSlots(consoleLoginsMax)
 
   app.get(`${consolePath}/login`, async (context) => {
     const begun: Begun = {

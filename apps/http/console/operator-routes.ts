@@ -34,6 +34,11 @@ import { guardsData } from './state/guards-data.ts'
 import { stagesReader } from './state/stages-data.ts'
 import { whatIfData } from './state/what-if-data.ts'
 
+/** Changed tools of MCP servers on the page of the console. */
+const consoleHeldToolsMax = 50
+/** Accounts of one budget that the console shows, those with the most use. */
+const consoleAccountsMax = 50
+
 /** Of turns: the page asks every few seconds, and numbers need the whole history. */
 const withoutNumbers = () => undefined
 
@@ -128,7 +133,7 @@ export function operatorApi(
     const accounts = budgets.length === 0 ? [] : await within(reads, readAccounts)
     const shown = budgets.map((budget) => {
       const use = useOf(budget.id, accounts)
-      const most = use.slice(0, limits.consoleAccountsMax)
+      const most = use.slice(0, consoleAccountsMax)
       return { ...shownBudget(budget, most, withoutNumbers), more: use.length - most.length }
     })
     return context.json({ budgets: shown } satisfies BudgetsData)
@@ -167,7 +172,7 @@ const differenceBytesMax = 64 * 1024
 
 function heldToolsData(dataFolder: string): HeldToolsData {
   const held = heldPins(dataFolder)
-  const shown = held.slice(0, limits.consoleHeldToolsMax).map((pin) => {
+  const shown = held.slice(0, consoleHeldToolsMax).map((pin) => {
     const { lines, ...tool } = shownPin(pin)
     const few = linesWithin(lines, differenceBytesMax)
     return { ...tool, lines: few, hasMore: few.length < lines.length }

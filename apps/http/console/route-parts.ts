@@ -1,12 +1,14 @@
 // The parts that all routes of the console share: one piece of work at a time, and the body.
 
-import { limits } from '../../../shared/contract/limits.ts'
 import type { Slots } from '../../../shared/lib/slots.ts'
 import type { EdgeContext } from '../edge/edge-context.ts'
 import { interrupted } from '../edge/edge-errors.ts'
 import { bad } from '../http-error.ts'
 import { jsonOf } from '../request-body.ts'
 import type { HttpContext } from '../server.ts'
+
+/** Bytes of a request to the console. */
+const consoleBodyBytesMax = 64 * 1024
 
 type Answer = {
   readonly destroyed: boolean
@@ -41,7 +43,7 @@ export async function within<T>(
 }
 
 export function bodyOf(context: HttpContext): Promise<Record<string, unknown>> {
-  return jsonOf(context.env.incoming, limits.consoleBodyBytesMax)
+  return jsonOf(context.env.incoming, consoleBodyBytesMax)
 }
 
 /** Throws 400. */

@@ -2,13 +2,17 @@
 // when the one before it is with the client. Events that are ready together are one piece, because
 // each write costs more than its events.
 // Without Response and ReadableStream of the web, which cost more than all the rest.
-// A stream holds at most one piece of `limits.edgePieceCharsMax`, and the events of one item. A
+// A stream holds at most one piece of `edgePieceCharsMax`, and the events of one item. A
 // slow client makes the source wait, not the memory grow.
 
-import { limits } from '../../../shared/contract/limits.ts'
 import { alreadySent, type Outgoing } from '../direct-answer.ts'
 import type { EdgeContext } from './edge-context.ts'
 import { httpErrorOf } from './edge-errors.ts'
+
+/** How often an open stream of the edge gets a comment. */
+const edgePingMs = 15_000
+/** Characters of the events that a stream of the edge sends as one piece. */
+export const edgePieceCharsMax = 16 * 1024
 
 /** `data`: one line. A name or an id has no line break. */
 export type ServerSentEvent = { id?: string; event?: string; data: string }
@@ -78,7 +82,7 @@ export function sseResponse<Item>(
 
   function ping(): void {
     if (!outgoing.writableNeedDrain) outgoing.write(': ping\n\n')
-    stopPing = clock.after(limits.edgePingMs, ping)
+    stopPing = clock.after(edgePingMs, ping)
   }
 
   function read(): Next {
@@ -110,7 +114,7 @@ export function sseResponse<Item>(
       await next.arrival
       let text = ''
       let { piece } = next
-      while (piece !== undefined && !piece.isLast && text.length < limits.edgePieceCharsMax) {
+      while (piece !== undefined && !piece.isLast && text.length < edgePieceCharsMax) {
         text += piece.text
         next = read()
         piece = await ready(next)
@@ -133,7 +137,7 @@ export function sseResponse<Item>(
     ...headers,
   })
   outgoing.write(`${preamble}\n\n${textOf(begin)}`)
-  stopPing = clock.after(limits.edgePingMs, ping)
+  stopPing = clock.after(edgePingMs, ping)
   closing.addEventListener('abort', stop, { once: true })
   outgoing.on('close', leave).on('drain', onDrain)
   if (outgoing.destroyed) leave()

@@ -1,9 +1,8 @@
 // The line that shows how to guard a host of this machine, or names the plug-in or hooks that guard it.
 
 import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { hostTitle } from '../../../shared/hosts/hosts.ts'
-import { isCheckout, shellWord } from '../../terminal/own-command.ts'
+import { isCheckout, ownFolder, shellWord } from '../../terminal/own-command.ts'
 import { installedIn } from './hook-settings.ts'
 import type { Host, HostPlaces } from './host.ts'
 import { placeOfPlugin, pluginOf } from './host-plugins.ts'
@@ -20,14 +19,14 @@ export function guardText(name: string, places: HostPlaces): string | undefined 
   const file = host && fileWithHooks(host, places)
   // The plug-in next to the hooks would judge each call twice.
   return file === undefined
-    ? `Guard ${title}: ${withCheckout(plugin.install)}`
+    ? `Guard ${title}: ${withOwnFolder(plugin.install)}`
     : `${title} has Weir's hooks: ${file}`
 }
 
-/** In a package the user inserts the path. */
-function withCheckout(command: string): string {
-  const checkout = join(import.meta.dirname, '..', '..', '..')
-  return isCheckout ? command.replaceAll('PATH_OF_WEIR', () => shellWord(checkout)) : command
+/** Some hosts clone a repository. A package is none, so the user inserts the path of a checkout. */
+function withOwnFolder(command: string): string {
+  if (!isCheckout && command.includes('file://')) return command
+  return command.replaceAll('PATH_OF_WEIR', () => shellWord(ownFolder))
 }
 
 function fileWithHooks(host: Host, places: HostPlaces): string | undefined {

@@ -17,8 +17,19 @@ import {
 import type { Socket } from 'node:net'
 import { type Duplex, duplexPair } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { limits } from '../../../shared/contract/limits.ts'
 import { withoutConnection } from '../../../shared/lib/connection-headers.ts'
+
+/** Bytes of the headers of one request to the HTTP server, and the time until they are complete. */
+export const httpHeaderBytesMax = 64 * 1024
+export const httpHeadersMs = 10_000
+/** Requests at a time on one connection of HTTP/2. */
+const http2StreamsMax = 100
+/**
+ * How long a connection without a request is kept. A model may think for minutes, and most clients
+ * close idle connections themselves before. A request on a connection that this server has just
+ * closed fails, and a host then denies the call or ends the turn.
+ */
+export const httpIdleMs = 15 * 60_000
 
 export type Http2Connections = {
   /** Ends connections without a request. Others end after their answers. */
@@ -60,7 +71,7 @@ export function acceptHttp2(server: Server): Http2Connections {
   function sessionOn(socket: Socket, connection: Connection): ServerHttp2Session {
     const session = performServerHandshake(socket, { settings })
     session.on('error', () => {}) // the connection ends
-    session.setTimeout(limits.httpIdleMs, () => session.close())
+    session.setTimeout(httpIdleMs, () => session.close())
     session.on('stream', (stream, headers, _flags, raw) => {
       const [client, own] = duplexPair()
       connection.streams += 1
@@ -89,7 +100,7 @@ export function acceptHttp2(server: Server): Http2Connections {
   }
 }
 
-const settings = { maxConcurrentStreams: limits.http2StreamsMax }
+const settings = { maxConcurrentStreams: http2StreamsMax }
 
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 
@@ -111,7 +122,7 @@ function whenBegun(socket: Socket, begin: (isHttp2: boolean) => void): void {
     begin(isHttp2)
   }
 
-  socket.setTimeout(limits.httpHeadersMs)
+  socket.setTimeout(httpHeadersMs)
   for (const end of ends) socket.on(end, destroy)
   socket.on('readable', onReadable)
 }

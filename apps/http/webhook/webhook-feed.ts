@@ -1,11 +1,12 @@
 // The records that become events of the webhook. A server begins with the records of the last day.
 // Of the records before its start, it sends calls that still wait, and events of the
-// last `limits.webhookLateMs`. So a restart leaves no gap, and old events stay old.
+// last `webhookLateMs`. So a restart leaves no gap, and old events stay old.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
 import type { Webhook } from './webhook.ts'
+import { webhookLateMs } from './webhook.ts'
 import { type WebhookEvent, webhookEvents } from './webhook-events.ts'
 
 export type WebhookFeed = {
@@ -28,8 +29,7 @@ export function webhookFeed(
     if (!('turn' in message) || typeof message.turn !== 'number') return
     const { conversation, turn } = message
     const until = message.type === 'approval-pending' ? message.until : null
-    const isDue =
-      until === null ? about.time >= startedAt - limits.webhookLateMs : until > startedAt
+    const isDue = until === null ? about.time >= startedAt - webhookLateMs : until > startedAt
     if (!isDue) return
     for (const event of webhookEvents(message, about))
       all.push({ event, conversation, turn, until })

@@ -16,6 +16,15 @@ import { createSlots } from '../../../shared/lib/slots.ts'
 import { isLoopback } from '../server.ts'
 import type { WebhookEvent } from './webhook-events.ts'
 
+/**
+ * The first pause between two tries, the time of a request, the ids that are kept, and the oldest
+ * events of a new server.
+ */
+const webhookRetryMs = 1_000
+const webhookMs = 10_000
+const webhookSeenMax = 10_000
+export const webhookLateMs = 10 * 60_000
+
 /** `secret`: base64, with or without `whsec_` in front. */
 export type WebhookOptions = { url: URL; secret: string }
 
@@ -64,7 +73,7 @@ export function openWebhook(
           'webhook-timestamp': `${Math.floor(at.getTime() / 1000)}`,
           'webhook-signature': sign(id, at, body),
         },
-        signal: AbortSignal.any([closing.signal, AbortSignal.timeout(limits.webhookMs)]),
+        signal: AbortSignal.any([closing.signal, AbortSignal.timeout(webhookMs)]),
       })
       await response.body?.cancel()
       if (response.status === 410) {
@@ -90,7 +99,7 @@ export function openWebhook(
       return
     }
     log.debug(about, 'an event could not be sent to the webhook and will be retried')
-    const stop = clock.after(limits.webhookRetryMs * 4 ** (tries - 1), () => {
+    const stop = clock.after(webhookRetryMs * 4 ** (tries - 1), () => {
       waiting.delete(stop)
       deliver(event, tries + 1)
     })
@@ -104,7 +113,7 @@ export function openWebhook(
         log.warn({ host, event: event.type, id: event.id }, 'too many events wait: one is dropped')
         return
       }
-      remember(seen, event.id, limits.webhookSeenMax)
+      remember(seen, event.id, webhookSeenMax)
       queued += 1
       deliver(event, 1)
     },

@@ -35,7 +35,7 @@ export async function fork(
     return forkConversation({ place, partitions, write }, conversation, options)
   })
   const place = flag === undefined ? 'its newest turn' : `turn ${flag}`
-  const text = `It continues ${conversation} from ${place}, which stays as it is. Go on: weir chat --agent FILE --conversation '${id}'`
+  const text = `It continues ${conversation} from ${place}, which stays as it is. Send the next message in your program, over HTTP, or with: weir chat --agent FILE --conversation '${id}'`
   if (json) out.write(`${printableJson({ conversation: id })}\n`)
   else for (const line of [id, text]) out.write(`${printable(line)}\n`)
 }

@@ -102,7 +102,10 @@ async function toolCheck(tool: string, { run }: Tool): Promise<Check> {
     case 'mcp':
       return ok(name, `${tool}: the MCP server ${run.server.name} has it`)
     case 'function':
-      return ok(name, `${tool}: it runs in this process`)
+      return ok(
+        name,
+        `${tool}: ${run.runsAgent === undefined ? 'it runs in this process' : `the agent ${run.runsAgent}`}`,
+      )
     case 'client':
       return ok(name, `${tool}: clients run it`)
     case 'module': {

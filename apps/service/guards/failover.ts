@@ -3,8 +3,10 @@
 
 import { busKindOf } from '../../../shared/bus/kinds.ts'
 import type { Guard } from '../../../shared/contract/guard/guard.ts'
-import { limits } from '../../../shared/contract/limits.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
+
+/** The time of a failover after the session of a failed process: a join and the fold. */
+const failoverMarginMs = 5_000
 
 /** A sentence with the remedy. Undefined: the deadline is longer than a failover. */
 export function failoverWarning(
@@ -12,7 +14,7 @@ export function failoverWarning(
   settings: Pick<Settings, 'bus' | 'sessionTimeoutMs'>,
 ): string | undefined {
   if (busKindOf(settings).isLocal) return undefined
-  const failoverMs = settings.sessionTimeoutMs + limits.failoverMarginMs
+  const failoverMs = settings.sessionTimeoutMs + failoverMarginMs
   if (deadlineMs >= failoverMs) return undefined
   const end = onTimeout === 'allow' ? 'run without its verdict' : 'are denied'
   return (

@@ -9,7 +9,6 @@ import type { Writable } from 'node:stream'
 import { agentsInFiles } from '../../../client/agents/agents-in-files.ts'
 import type { McpServer, McpUrl } from '../../../shared/agents/agents.ts'
 import { loadMcpServers } from '../../../shared/agents/file/mcp-servers.ts'
-import { limits } from '../../../shared/contract/limits.ts'
 import { usageError, WeirError } from '../../../shared/lib/errors.ts'
 import { listening } from '../../../shared/lib/listening.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
@@ -18,6 +17,9 @@ import { writeLogin } from '../../../shared/tools/mcp/token-file.ts'
 import { commandSettings, type SettingFlags } from '../../terminal/command-settings.ts'
 import { portOf } from '../../terminal/port-flag.ts'
 import { printable } from '../../terminal/text/printable.ts'
+
+/** How long `weir mcp login` waits for the person in the browser. */
+const mcpLoginMsMax = 10 * 60_000
 
 export type LoginOptions = SettingFlags & {
   servers?: string
@@ -91,7 +93,7 @@ async function openCallback(port: number, state: string): Promise<Callback> {
     params: answered.promise,
     wait() {
       const late = () => answered.reject(new Error('nobody answered in the browser in time'))
-      timer ??= setTimeout(late, limits.mcpLoginMsMax)
+      timer ??= setTimeout(late, mcpLoginMsMax)
     },
     close() {
       clearTimeout(timer)

@@ -10,6 +10,7 @@
 import { writeSync } from 'node:fs'
 import { type Command, CommanderError } from 'commander'
 import { type ErrorCode, WeirError } from '../../../shared/lib/errors.ts'
+import { withExitCodes } from '../exit-codes.ts'
 import { printableLines } from './printable.ts'
 
 /** Faults of the user's input: the user has to correct or replace it. */
@@ -50,16 +51,16 @@ let hasEnded = false
 
 let failureCode = 1
 
-/**
- * For a command whose 1 is an answer (TERMINAL-ENDING-2). `yes` and `no` complete the texts
- * `exit 0:` and `1:` of its help.
- */
+/** For a command whose 1 is an answer (TERMINAL-ENDING-2). `yes` and `no`: the meanings of 0 and 1. */
 export function answers(command: Command, { yes, no }: { yes: string; no: string }): Command {
-  return command
-    .addHelpText('after', `\nExit codes: 0 ${yes}; 1 ${no}; 2 failed, also bad usage.`)
-    .hook('preAction', () => {
-      failureCode = 2
-    })
+  const codes = [
+    { code: 0, meaning: yes },
+    { code: 1, meaning: no },
+    { code: 2, meaning: 'failed, also bad usage' },
+  ]
+  return withExitCodes(command, codes).hook('preAction', () => {
+    failureCode = 2
+  })
 }
 
 /**
@@ -68,10 +69,11 @@ export function answers(command: Command, { yes, no }: { yes: string; no: string
  */
 export function findsConversations(command: Command, no?: string): Command {
   const reasons = ['no such conversation', ...(no === undefined ? [] : [no])].join(', ')
-  return command.addHelpText(
-    'after',
-    `\nExit codes: 0 done; 1 ${reasons}, or failed; 2 unusable flags, settings, file or folder.`,
-  )
+  return withExitCodes(command, [
+    { code: 0, meaning: 'done' },
+    { code: 1, meaning: `${reasons}, or failed` },
+    { code: 2, meaning: 'unusable flags, settings, file or folder' },
+  ])
 }
 
 /**

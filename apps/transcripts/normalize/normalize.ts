@@ -3,7 +3,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
 import { providerNamed } from '../../../services/llm-gateway/performer/providers/providers.ts'
-import { limits } from '../../../shared/contract/limits.ts'
 import { usageError } from '../../../shared/lib/errors.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { parseJson } from '../../../shared/wire/exact-json.ts'
@@ -11,6 +10,9 @@ import { printableJson } from '../../terminal/text/printable.ts'
 import type { OfferedTool } from './judged-round.ts'
 import { normalized, unreadable } from './normalized.ts'
 import { pageOf } from './print-normalized.ts'
+
+/** Bytes of a recorded stream that `weir normalize` reads, and of a file with tools for it. */
+const recordingBytesMax = 64 * 1024 * 1024
 
 const columnsDefault = 120
 
@@ -45,8 +47,8 @@ export async function normalize(
 async function bytesOf(file: string): Promise<Buffer | string> {
   try {
     const { size } = await stat(file)
-    if (size > limits.recordingBytesMax)
-      return `the file has ${size} bytes; at most ${limits.recordingBytesMax} are read`
+    if (size > recordingBytesMax)
+      return `the file has ${size} bytes; at most ${recordingBytesMax} are read`
     return await readFile(file)
   } catch (error) {
     return `the file cannot be read (${(error as NodeJS.ErrnoException).code ?? 'no reason given'})`

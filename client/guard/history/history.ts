@@ -51,6 +51,9 @@ import type {
 import { addLeaves, afterLeaves, type Leaves } from './json-leaves.ts'
 import { withoutReminders } from './reminders.ts'
 
+/** Characters and values of the histories that a front's process keeps read. */
+const guestHistoriesSizeMax = 32 * 1024 * 1024
+
 /** A round in a history. `results`: of its calls, as far as the history has them, made when read. */
 export type HistoryRound = {
   key: string
@@ -88,7 +91,7 @@ export type HistoryReader = {
 }
 
 export function historyReader(): HistoryReader {
-  const known = newest<KnownHistory>(limits.guestHistoriesSizeMax, ({ size }) => size)
+  const known = newest<KnownHistory>(guestHistoriesSizeMax, ({ size }) => size)
 
   /** Undefined: the request does not go on from the known history. */
   function goOn(history: KnownHistory | undefined, request: GuestRequest, items: unknown[]) {

@@ -12,7 +12,10 @@ import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { newest } from '../../../shared/lib/newest.ts'
 import { budgetLog } from '../../../shared/runtime/budgets/budget-log.ts'
-import { callReservations } from '../../../shared/runtime/budgets/call-reservations.ts'
+import {
+  callReservations,
+  sharedByRepeats,
+} from '../../../shared/runtime/budgets/call-reservations.ts'
 import { childPlaces } from '../../../shared/runtime/budgets/child-places.ts'
 import type { LedgerReader } from '../../../shared/runtime/budgets/ledger-reader.ts'
 import { onceValues } from '../../../shared/runtime/budgets/once-values.ts'
@@ -108,7 +111,7 @@ export function frontOn({
     log,
   })
   const context = { budgets: budgetLog({ bus, topicPrefix, log }), clock: bus.clock, log }
-  const reservations = callReservations(context, ledgers)
+  const reservations = sharedByRepeats(callReservations(context, ledgers))
   const children = childPlaces(reservations)
   const once = onceValues(reservations)
   const places = blocking ? guestPlaces({ children, once, policy }) : undefined

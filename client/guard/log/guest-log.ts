@@ -4,7 +4,6 @@
 import type { Logger } from 'pino'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
-import { limits } from '../../../shared/contract/limits.ts'
 import { keptBy } from '../../../shared/contract/retention.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
@@ -15,6 +14,9 @@ import { createSharedFolder } from '../../place/shared-folder.ts'
 import type { GuardOptions } from '../guard-options.ts'
 import { stagesOfGuests } from './bus-front.ts'
 import { stagesAtRest } from './stages-at-rest.ts'
+
+/** The wait of a closing guard until its stages have handled the records in its folder. */
+const guestCloseMs = 5_000
 
 /** Where the log is. On Kafka, `weir up` runs the stages. */
 export type FrontsPlace = { kind: 'folder' | 'shared'; settings: Settings }
@@ -60,7 +62,7 @@ async function openInFolder(settings: Settings, options: Options): Promise<Guest
         failed: running.failed,
         async close() {
           // Later nobody may run the stages until the folder is opened again.
-          await Promise.race([atRest.wait(bus, limits.guestCloseMs), running.failed]).catch(
+          await Promise.race([atRest.wait(bus, guestCloseMs), running.failed]).catch(
             (error: unknown) => log.warn({ err: error }, 'the newest records were not judged'),
           )
           await running.close()

@@ -11,7 +11,7 @@
 // its frame is used only for calls and stands outside a fence. Other texts stay text.
 // A cut text is no call, even if it looks whole, and RECOVER-3 applies. A model that
 // must write its calls as text means each one, under any name.
-// Linear in any text. No work above limits.textCallsBytesMax.
+// Linear in any text. No work above textCallsBytesMax.
 
 import {
   compiledSchema,
@@ -36,6 +36,9 @@ import type { Reading, WrittenArguments, WrittenCall } from './dialect.ts'
 import { readingIn } from './marks.ts'
 import type { Repair } from './readers/written-json.ts'
 import { typedObject } from './typed-fields.ts'
+
+/** Bytes of a visible text that is searched for calls. */
+export const textCallsBytesMax = 2 * 1024 * 1024
 
 /** `schema`: JSON text. */
 export type OfferedTool = { name: string; schema: string }
@@ -78,7 +81,7 @@ export function answerIn(text: string): string {
 /** Reads a whole visible text, without thinking in it. Undefined: it is only text. */
 export function recover(written: WrittenText): Recovery | undefined {
   const { text, offered, cut } = written
-  if (offered.length === 0 || Buffer.byteLength(text) > limits.textCallsBytesMax) return undefined
+  if (offered.length === 0 || Buffer.byteLength(text) > textCallsBytesMax) return undefined
   const trimmed = withoutTurnEnd(cut === undefined ? text : withoutBrokenMark(text))
   const fence = fenced(trimmed, cut !== undefined)
   const visible = fence?.inside ?? trimmed

@@ -21,7 +21,7 @@ import { endOfThinking, withoutThinking, withoutTurnEnd } from './around-calls.t
 import { halfCall } from './half-calls.ts'
 import { readingIn } from './marks.ts'
 import { readJson } from './readers/written-json.ts'
-import { answerIn, judgedCall, type OfferedTool } from './recover.ts'
+import { answerIn, judgedCall, type OfferedTool, textCallsBytesMax } from './recover.ts'
 import { unreadToken } from './unread-tokens.ts'
 
 /**
@@ -39,7 +39,7 @@ export function unrunnable(
   offered: OfferedTool[],
   isCut = false,
 ): Unrunnable | undefined {
-  if (offered.length === 0 || Buffer.byteLength(text) > limits.textCallsBytesMax) return undefined
+  if (offered.length === 0 || Buffer.byteLength(text) > textCallsBytesMax) return undefined
   if (!isCut && otherShape(text, offered)) return { dialect: 'json', hold: 'shape' }
   const dialect = isCut ? undefined : trailingFrame(text, offered)
   if (dialect !== undefined) return { dialect, hold: 'frame' }

@@ -14,7 +14,6 @@ import {
   valuesFor,
 } from '../../../shared/contract/call/input-question.ts'
 import { type CallId, halfPair, isSameCall } from '../../../shared/contract/ids.ts'
-import { limits } from '../../../shared/contract/limits.ts'
 import type {
   ApprovalAnswer,
   PendingCall,
@@ -26,7 +25,13 @@ import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { shortened } from '../../../shared/lib/text-cut.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
-import { type Approval, applyTime, idFrom } from '../approval.ts'
+import {
+  type Approval,
+  applyTime,
+  approvalByBytesMax,
+  approvalReasonBytesMax,
+  idFrom,
+} from '../approval.ts'
 import { alreadyText, countedText } from '../decision-texts.ts'
 import { type ApprovalEntry, readApprovals, readPartition, waitingIn } from './approval-log.ts'
 
@@ -104,8 +109,8 @@ export function openApprovals({
     async decide(decision) {
       const { answer, by, identity = 'claimed', hash, tenant, of } = decision
       const { reason = '', values = null } = decision
-      checkSize('reason', reason, limits.approvalReasonBytesMax)
-      checkSize('name', by, limits.approvalByBytesMax)
+      checkSize('reason', reason, approvalReasonBytesMax)
+      checkSize('name', by, approvalByBytesMax)
       const now = bus.clock.now()
       const entries = (await readApprovals({ bus, topicPrefix })).filter(
         ({ approval: { request } }) =>

@@ -36,6 +36,9 @@ import {
   type Turn,
 } from '../turn.ts'
 
+/** How long the executor keeps the outcomes of a guest's round that has not arrived. */
+export const guestEarlyMs = 60_000
+
 /** Whether somebody outside sends the end of a call that it ran. */
 export function isFromOutside(message: Outcome | ResultSent): boolean {
   if (message.type === 'result-sent') return true
@@ -119,7 +122,7 @@ function keepEarly(turn: Turn, message: Outcome, time: Milliseconds): void {
     return
   turn.early.bytes = bytes
   turn.early.outcomes.push(message)
-  turn.closesAt = Math.max(turn.closesAt, time + limits.guestEarlyMs)
+  turn.closesAt = Math.max(turn.closesAt, time + guestEarlyMs)
 }
 
 /**

@@ -11,7 +11,6 @@ import { type CallEnding, denied } from '../../../shared/contract/call/call-endi
 import { contentRef, piecesOf } from '../../../shared/contract/call/contents.ts'
 import { approvalGuard } from '../../../shared/contract/guard/approval-guard.ts'
 import { type TryId, tryIdOf } from '../../../shared/contract/ids.ts'
-import { limits } from '../../../shared/contract/limits.ts'
 import type { ResultStatus } from '../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import { traceparentOf } from '../../../shared/contract/trace-ids.ts'
@@ -36,6 +35,12 @@ import type { KeptResult } from './kept/result-files.ts'
 import type { ProgramHash } from './program/program-hash.ts'
 import { type ToolQuestions, toolQuestions } from './tool-questions.ts'
 import type { Writes } from './writes.ts'
+
+/**
+ * How long a tool-started record is held back. For a quick tool, one write then has its start and
+ * its end.
+ */
+export const toolStartedHoldMs = 10
 
 export type ClaimTask = Extract<ToolTask, { kind: 'claim' }>
 export type RunTask = Extract<ToolTask, { kind: 'run' }>
@@ -267,7 +272,7 @@ async function endOf(
     )
   }
   const hasStarted = tool.started.then((started) => {
-    if (started) cancelReport = clock.after(limits.toolStartedHoldMs, reportStart)
+    if (started) cancelReport = clock.after(toolStartedHoldMs, reportStart)
     return started
   })
   const ending = await tool.ended

@@ -22,6 +22,13 @@ import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import type { VerdictTask } from '../tasks.ts'
 
+/**
+ * Early answers that the executor keeps for each guard until their rounds wait for them, and
+ * their bytes together.
+ */
+export const guardAnswersKeptMax = 1_024
+const guardAnswersKeptBytesMax = 8 * 1024 * 1024
+
 export type VerdictRelay = {
   /** All answers that a unit waits for now; [] for none. */
   reconcile(unit: string, tasks: VerdictTask[]): void
@@ -208,8 +215,7 @@ function createKept() {
       all.set(place, { verdict, bytes, time })
       bytesKept += bytes
       for (const [oldest, { bytes, time }] of all) {
-        if (all.size <= limits.guardAnswersKeptMax && bytesKept <= limits.guardAnswersKeptBytesMax)
-          return
+        if (all.size <= guardAnswersKeptMax && bytesKept <= guardAnswersKeptBytesMax) return
         all.delete(oldest)
         bytesKept -= bytes
         lost = time

@@ -36,6 +36,17 @@ import { maskedAnswer } from './wire/masked-answer.ts'
 import { type SilenceWatch, watchSilence } from './wire/silence.ts'
 import { WholeCharacters } from './wire/whole-characters.ts'
 
+/** How long a part of a stream is held back to join others in one record. */
+export const partHoldMs = 20
+export const partEventsMax = 256
+/** Bytes of a part's events at which it is written without waiting for more. */
+export const partBytesMax = 64 * 1024
+/**
+ * The time, in multiples of an agent's stallMs, during which a provider may send only comments,
+ * pings and pieces of events.
+ */
+export const wordlessStallsMax = 3
+
 /**
  * The request, its provider, and the destination of its parts. `stallMs`, `firstByteMs`: the agent's
  * settings.
@@ -78,7 +89,7 @@ export async function streamAnswer(
   const leave = new AbortController()
   let stall: Failed | undefined
   let isOver = false
-  const wordlessMs = stallMs * limits.wordlessStallsMax
+  const wordlessMs = stallMs * wordlessStallsMax
   const firstMs = firstByteMs ?? stallMs
   const silences = { first: firstMs, silent: stallMs, wordless: wordlessMs }
   const silence = watchSilence(clock, silences, (limit) => {
@@ -201,7 +212,7 @@ function silent(ms: Milliseconds, setting: 'stallMs' | 'firstByteMs'): Failed {
 }
 
 function wordless(ms: Milliseconds): Failed {
-  const rule = `${limits.wordlessStallsMax} times the agent's setting stallMs`
+  const rule = `${wordlessStallsMax} times the agent's setting stallMs`
   return stalled(
     `nothing of an answer from the provider for ${ms} ms, only signs of life (${rule})`,
   )
@@ -255,7 +266,7 @@ export class PartWriter {
     }
     if (this.gathered.length > 0)
       // Not at once: an answer that comes whole is written with its end.
-      this.cancelTimer ??= this.clock.after(isFirstText ? 0 : limits.partHoldMs, () => {
+      this.cancelTimer ??= this.clock.after(isFirstText ? 0 : partHoldMs, () => {
         this.isDue = true
         this.writeNext()
       })
@@ -368,7 +379,7 @@ export class PartWriter {
     let count = 0
     for (
       let bytes = 0;
-      count < this.gathered.length && count < limits.partEventsMax && bytes < limits.partBytesMax;
+      count < this.gathered.length && count < partEventsMax && bytes < partBytesMax;
       count += 1
     )
       bytes += eventWeight(this.gathered[count] as PartEvent)
@@ -378,7 +389,7 @@ export class PartWriter {
   }
 
   private isFull(): boolean {
-    return this.gathered.length >= limits.partEventsMax || this.gatheredBytes >= limits.partBytesMax
+    return this.gathered.length >= partEventsMax || this.gatheredBytes >= partBytesMax
   }
 
   private clearTimer(): void {

@@ -57,7 +57,7 @@ import { type Answer, PartWriter, streamAnswer } from './answer.ts'
 import { type BudgetsInForce, withTreeCaps } from './budgets/in-force.ts'
 import { type Reservation, reserve, usedNothing } from './budgets/reservation.ts'
 import { slotEndOf, slotOf } from './budgets/slot.ts'
-import { readContents } from './contents.ts'
+import { historyWaitMs, readContents } from './contents.ts'
 import { earlierTexts } from './echo-check.ts'
 import { withSummary } from './history-summary.ts'
 import { instructionsOf } from './instructions.ts'
@@ -78,6 +78,15 @@ import {
   type WrittenSummaries,
 } from './shorten-history.ts'
 import { orStopped, stopped } from './wire/abortable-wait.ts'
+
+/** Bytes of the parts that attempt-finished carries, because they are not acknowledged. */
+const restBytesMax = 192 * 1024
+/**
+ * The wait before another attempt if the provider names none: the first, doubled by each failure,
+ * and the longest.
+ */
+const retryBackoffMs = 1_000
+export const retryBackoffMsMax = 30_000
 
 export type GatewayOptions = {
   agents: Agents
@@ -311,7 +320,7 @@ async function finishParts(
 ): Promise<FinishedParts> {
   if (context.writeWhole !== undefined) return { ...(await parts.finishWithRest()), carried: [] }
   await opened
-  if (parts.restBytes > limits.restBytesMax || !hasInForce('attempt-finished', 'rest'))
+  if (parts.restBytes > restBytesMax || !hasInForce('attempt-finished', 'rest'))
     return { parts: await parts.finish(), rest: [], carried: [] }
   const { isSent, ...ahead } = parts.finishAhead()
   return { parts: ahead.parts, rest: ahead.rest.slice(isSent ? 1 : 0), carried: ahead.rest }
@@ -442,14 +451,14 @@ async function prepare(attempt: Attempt): Promise<Ready | Failed> {
   try {
     const entries = await context.history(
       { conversation, turn, round: historyRound },
-      limits.historyWaitMs,
+      historyWaitMs,
       () => summarisedThrough(shortening, agent),
     )
     if (entries === undefined)
       return failedBy(
         'history.missing',
         'transient',
-        `history entry ${turn}/${historyRound} did not come within ${limits.historyWaitMs} ms`,
+        `history entry ${turn}/${historyRound} did not come within ${historyWaitMs} ms`,
       )
     const target = { agent: request.agent, conversation }
     const inForce = await policyInForce(context, { ...target, own: settings.policy, log })
@@ -570,8 +579,7 @@ function attemptFailed(
   // A provider that names a wait of zero or less names none. Otherwise all tries would fail within
   // a moment.
   const retryAfterMs =
-    failed.retryAfterMs ||
-    Math.min(limits.retryBackoffMs * 2 ** task.failures, limits.retryBackoffMsMax)
+    failed.retryAfterMs || Math.min(retryBackoffMs * 2 ** task.failures, retryBackoffMsMax)
   const { why, ...refused } = refusedParts(task, failed, sent)
   const reason = shortReason([...why, failed.reason].join(': '))
   log.info(

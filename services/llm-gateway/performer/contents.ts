@@ -5,12 +5,16 @@
 import { hash } from 'node:crypto'
 import { contentsFault } from '../../../shared/contract/call/contents.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
-import { limits } from '../../../shared/contract/limits.ts'
 import type { Content, HistoryEntry } from '../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import { contentKey } from '../../../shared/contract/topology.ts'
 import type { Contents } from '../../../shared/wire/exchange.ts'
 import { contentsIn } from '../../../shared/wire/request/contents.ts'
+
+/**
+ * The wait of a gateway for the history entry that a request names. No entry, no attempt (R6).
+ */
+export const historyWaitMs = 30_000
 
 /** A text is the reason why they cannot be read. Rejects if the table cannot be read. */
 export async function readContents(
@@ -40,7 +44,7 @@ async function wholeContent(
   const pieces: Uint8Array[] = []
   for (let piece = 0; piece < content.pieces; piece++) {
     const key = contentKey({ conversation, hash: content.hash, piece })
-    const message = await kept(key, limits.historyWaitMs)
+    const message = await kept(key, historyWaitMs)
     if (message?.type !== 'content-kept') return undefined
     pieces.push(message.data)
   }

@@ -20,12 +20,24 @@ import {
   historyPrefix,
 } from '../../../shared/contract/history/history-keys.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
-import { limits } from '../../../shared/contract/limits.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import { originKey } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
+
+/**
+ * Keys of the history that one step of its expiry checks, the time between two steps, and the
+ * time between two passes over all keys.
+ */
+export const historySweepKeysMax = 256
+export const historySweepStepMs = 1_000
+export const historySweepEveryMs = 60 * 60_000
+/**
+ * Entries of one conversation that one write removes from the history. The next pass removes the
+ * rest.
+ */
+const historyForgottenMax = 8_192
 
 /** The conversation of the current keys. Its keys are adjacent. */
 type Passing = { conversation: ConversationId; newest: Milliseconds }
@@ -51,16 +63,16 @@ export function startHistoryExpiry(
   let origins: ReadonlySet<ConversationId> | undefined
   let isStopped = false
   let writing: Promise<void> = Promise.resolve()
-  let cancelNext = clock.after(limits.historySweepStepMs, sweep)
+  let cancelNext = clock.after(historySweepStepMs, sweep)
 
   function sweep(): void {
     step().then(
-      (isPassOver) => plan(isPassOver ? limits.historySweepEveryMs : limits.historySweepStepMs),
+      (isPassOver) => plan(isPassOver ? historySweepEveryMs : historySweepStepMs),
       (error: unknown) => {
         if (!isStopped) log.warn({ err: error }, 'history expiry failed; it runs again in an hour')
         passing = undefined
         origins = undefined
-        plan(limits.historySweepEveryMs)
+        plan(historySweepEveryMs)
       },
     )
   }
@@ -74,7 +86,7 @@ export function startHistoryExpiry(
    * and does not count.
    */
   async function step(): Promise<boolean> {
-    const keys = await historyTable.keys(after, limits.historySweepKeysMax)
+    const keys = await historyTable.keys(after, historySweepKeysMax)
     const over: Passing[] = []
     for (const { key, time } of keys) {
       const conversation = historyConversation(key)
@@ -85,7 +97,7 @@ export function startHistoryExpiry(
         passing = conversation === undefined ? undefined : { conversation, newest: time }
       }
     }
-    const isEnd = keys.length < limits.historySweepKeysMax
+    const isEnd = keys.length < historySweepKeysMax
     if (isEnd && passing !== undefined) over.push(passing)
     if (isEnd) passing = undefined
     after = isEnd ? undefined : keys.at(-1)?.key
@@ -116,7 +128,7 @@ export function startHistoryExpiry(
   async function originsOfForks(): Promise<ReadonlySet<ConversationId>> {
     const kept = new Set<ConversationId>()
     for (let from: string | undefined; !isStopped; ) {
-      const page = await historyTable.keys(from, limits.historySweepKeysMax)
+      const page = await historyTable.keys(from, historySweepKeysMax)
       for (const { key } of page) {
         const fork = historyConversation(key)
         if (fork === undefined || key !== originKey(fork)) continue
@@ -125,7 +137,7 @@ export function startHistoryExpiry(
           throw new Error(`the history has forks of more than ${originsMax} conversations`)
       }
       from = page.at(-1)?.key
-      if (page.length < limits.historySweepKeysMax) break
+      if (page.length < historySweepKeysMax) break
     }
     return kept
   }
@@ -138,18 +150,13 @@ export function startHistoryExpiry(
     const prefix = historyPrefix(conversation)
     const old: string[] = []
     for (let from = prefix; ; ) {
-      const page = await historyTable.keys(from, limits.historySweepKeysMax)
+      const page = await historyTable.keys(from, historySweepKeysMax)
       const own = page.filter(({ key }) => key.startsWith(prefix))
       if (isStopped || own.some(({ time }) => !isOld(time))) return
       old.push(...own.map(({ key }) => key))
       const last = own.at(-1)
-      if (
-        last === undefined ||
-        own.length < page.length ||
-        page.length < limits.historySweepKeysMax
-      )
-        break
-      if (old.length >= limits.historyForgottenMax) break
+      if (last === undefined || own.length < page.length || page.length < historySweepKeysMax) break
+      if (old.length >= historyForgottenMax) break
       from = last.key
     }
     writing = historyTable.forget(old)

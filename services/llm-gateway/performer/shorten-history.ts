@@ -8,7 +8,6 @@
 import type { Agent, Agents } from '../../../shared/agents/agents.ts'
 import { leavesOut } from '../../../shared/contract/history/history-path.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
-import { limits } from '../../../shared/contract/limits.ts'
 import type { HistoryEntry, HistorySummary } from '../../../shared/contract/messages.ts'
 import type { HistoryPlace, PerformerContext } from '../../../shared/contract/performer.ts'
 import { summaryKey } from '../../../shared/contract/topology.ts'
@@ -17,6 +16,7 @@ import { historyDropped } from '../../../shared/model-texts/requests.ts'
 import type { Failed, ProviderRequest } from '../../../shared/wire/exchange.ts'
 import { shortReason } from '../../../shared/wire/faults/short-reason.ts'
 import type { AttemptTask } from '../reducer.ts'
+import { historyShorteningsMax } from '../reducer.ts'
 import { PartWriter, streamAnswer } from './answer.ts'
 import type { Reservation } from './budgets/reservation.ts'
 import {
@@ -30,6 +30,9 @@ import {
 } from './history-summary.ts'
 import type { Connect } from './providers/providers.ts'
 import { stopped } from './wire/abortable-wait.ts'
+
+/** Summaries that a gateway remembers until its copy of the table has them. */
+const historySummariesKeptMax = 256
 
 /** The newest summaries that this process wrote. Its copy of the table may lag behind them. */
 export type WrittenSummaries = Map<ConversationId, HistorySummary>
@@ -98,7 +101,7 @@ export async function afterShortening(
 ): Promise<Failed> {
   const { context, task, summaries, stop, log } = shortening
   const { conversation, turn, round } = task.request
-  const isSpent = (task.shortened ?? 0) >= limits.historyShorteningsMax
+  const isSpent = (task.shortened ?? 0) >= historyShorteningsMax
   if (failed.class !== 'context_full' || agent.history === undefined || isSpent) return failed
   const leaving = leavingEntries(entries, agent.history.keep, turn)
   const last = leaving.at(-1)
@@ -142,8 +145,7 @@ function remember(summaries: WrittenSummaries, summary: HistorySummary): void {
   summaries.delete(summary.conversation)
   summaries.set(summary.conversation, summary)
   const [oldest] = summaries.keys()
-  if (summaries.size > limits.historySummariesKeptMax && oldest !== undefined)
-    summaries.delete(oldest)
+  if (summaries.size > historySummariesKeptMax && oldest !== undefined) summaries.delete(oldest)
 }
 
 type Made = { by: string; text: string } | { note: string }

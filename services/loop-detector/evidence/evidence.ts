@@ -8,7 +8,6 @@
 
 import { isDeniedByGuard } from '../../../shared/contract/call/call.ts'
 import { echoesOf, membersOf, readArguments } from '../../../shared/contract/identity/arguments.ts'
-import { limits } from '../../../shared/contract/limits.ts'
 import type {
   Call,
   CallResult,
@@ -45,6 +44,9 @@ import { masked, withoutEchoes } from './mask.ts'
 import { randomWordsIn, withoutRandom } from './random-suffix.ts'
 import { serviceIn, serviceOf } from './service-name.ts'
 import { mayBeStamped } from './stamp.ts'
+
+/** Bytes of arguments, of a result and of an error that an intervention quotes. */
+export const interventionQuoteBytesMax = 256
 
 /** `time`: when its results were known. */
 export function evidenceOf(
@@ -353,7 +355,7 @@ function returned(text: string): string {
 /** The text on one line, bounded, as interventions quote it. */
 function quoted(text: string): string {
   return shortened(
-    onOneLine(text.slice(0, 4 * limits.interventionQuoteBytesMax)),
-    limits.interventionQuoteBytesMax,
+    onOneLine(text.slice(0, 4 * interventionQuoteBytesMax)),
+    interventionQuoteBytesMax,
   )
 }

@@ -18,6 +18,9 @@ import { targetsIn } from '../meaning/check.ts'
 import { parametersIn } from '../meaning/page-reference.ts'
 import { isScroll } from '../meaning/step.ts'
 
+/** Lines of results that are remembered, as hashes. */
+export const loopLinesMax = 2_048
+
 /** `subject`: of the call. Two views of one subject may show the same. */
 export type View = { subject: string; pieces: string[] }
 
@@ -39,10 +42,10 @@ export function viewOf(call: CallEvidence): View | undefined {
 
 /** Adds the pieces to those of the turn. Returns whether one is new. */
 export function addPieces(known: Set<number>, { pieces }: View): boolean {
-  let isNew = pieces.length > limits.loopLinesMax
-  for (const piece of pieces.slice(0, limits.loopLinesMax)) {
+  let isNew = pieces.length > loopLinesMax
+  for (const piece of pieces.slice(0, loopLinesMax)) {
     const plain = piece.trim()
-    if (plain !== '' && remember(known, textHash(plain), limits.loopLinesMax)) isNew = true
+    if (plain !== '' && remember(known, textHash(plain), loopLinesMax)) isNew = true
   }
   return isNew
 }
@@ -59,8 +62,8 @@ function hasPieces(text: string): boolean {
 function linesIn(text: string): string[] {
   const json = text.trim().includes('\n') ? undefined : jsonIn(text)
   return json === undefined
-    ? text.split('\n', limits.loopLinesMax + 1)
-    : linesOfJson(json, 0).slice(0, limits.loopLinesMax + 1)
+    ? text.split('\n', loopLinesMax + 1)
+    : linesOfJson(json, 0).slice(0, loopLinesMax + 1)
 }
 
 /** A text of several lines has a piece for each line. The other members of an object are one piece. */

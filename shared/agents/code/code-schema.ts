@@ -14,7 +14,7 @@ function codeSchema(): AnySchemaObject {
   const { if: _if, then: _then, ...schema }: AnySchemaObject = structuredClone(agentSchema)
   const { $schema, systemFile, ...properties } = schema.properties
   const { items } = properties.tools
-  const { schema: _, schemaFile, ...toolProperties } = items.properties
+  const { schema: _, schemaFile, agent, ...toolProperties } = items.properties
   const { model } = properties
   return {
     ...schema,

@@ -137,6 +137,7 @@ export type ToolContent = LabelsContent & {
   http?: HttpContent
   module?: string
   export?: string
+  agent?: string
   client?: true
   sandbox?: SandboxContent
   /** Only in a program. */

@@ -12,6 +12,7 @@ import { protectAgentFile } from '../../lib/sandbox/own-paths.ts'
 import { type Document, readDocument } from '../../settings/document.ts'
 import { alternatives, cannotUse, type Mistake, type Place, shown } from '../../settings/mistake.ts'
 import { readText, unreadable } from '../../settings/text-file.ts'
+import { agentToolMistakes } from '../agent-tool.ts'
 import type { Agent, Agents } from '../agents.ts'
 import type { Guest, Guests } from '../guest.ts'
 import { summariserMistake } from '../summariser.ts'
@@ -19,6 +20,9 @@ import { agentOf } from './parts/agent-part.ts'
 import { guestOf } from './parts/guest-part.ts'
 import { schemaMistakes } from './schema-mistakes.ts'
 import { type KnownRecords, type LoadOptions, needs, noProviders, type Source } from './source.ts'
+
+/** Agent files of one folder. */
+const agentFilesMax = 1_000
 
 /**
  * The agents of a file, or of all `*.yaml`, `*.yml` and `*.json` files of a folder, without guests.
@@ -34,7 +38,7 @@ export function loadAgents<Provider extends string>(
   const readings = readAll(
     path,
     (file) => read(file, environment, options, known),
-    (all) => (needs(options, 'model') ? unknownSummarisers(all) : []),
+    (all) => [...(needs(options, 'model') ? unknownSummarisers(all) : []), ...wrongAgentTools(all)],
   )
   return new Map(
     readings.flatMap(({ agent }) => (agent === undefined ? [] : [[agent.name, agent]])),
@@ -83,18 +87,27 @@ type Reading<Provider extends string> = {
   file: string
   agent?: Agent<Provider>
   guest?: Guest
-  namePlace: Place
-  summariserPlace?: Place
+  placeOf: Document['placeOf']
   mistakes: Mistake[]
 }
 
 function unknownSummarisers(readings: readonly Reading<string>[]): Mistake[] {
   const names = readings.flatMap(({ agent }) => (agent === undefined ? [] : [agent.name]))
-  return readings.flatMap(({ file, agent, namePlace, summariserPlace = namePlace }) => {
+  return readings.flatMap(({ file, agent, placeOf }) => {
     const text = agent && summariserMistake(agent, names)
     const path = ['history', 'summarise']
-    return text === undefined ? [] : [{ file, ...summariserPlace, path, text }]
+    return text === undefined ? [] : [{ file, ...placeOf(path), path, text }]
   })
+}
+
+function wrongAgentTools(readings: readonly Reading<string>[]): Mistake[] {
+  const agents = new Map(readings.flatMap(({ agent }) => (agent ? [[agent.name, agent]] : [])))
+  return readings.flatMap(({ file, agent, placeOf }) =>
+    [...(agent === undefined ? [] : agentToolMistakes(agent, agents))].map(([index, text]) => {
+      const path = ['tools', index, 'agent']
+      return { file, ...placeOf(path), path, text }
+    }),
+  )
 }
 
 function read<Provider extends string>(
@@ -104,7 +117,11 @@ function read<Provider extends string>(
   known: KnownRecords<Provider>,
 ): Reading<Provider> {
   const start: Place = { line: 1, column: 1 }
-  const refused = (mistakes: Mistake[]): Reading<Provider> => ({ file, namePlace: start, mistakes })
+  const refused = (mistakes: Mistake[]): Reading<Provider> => ({
+    file,
+    placeOf: () => start,
+    mistakes,
+  })
   const mistake = (text: string, line = 1): Mistake => ({ file, line, column: 1, path: [], text })
 
   if (!endings.includes(extname(file)))
@@ -130,8 +147,7 @@ function read<Provider extends string>(
     ...(keys.guest === undefined
       ? { agent: agentOf(source, keys) }
       : { guest: guestOf(source, keys) }),
-    namePlace: document.placeOf(['name']),
-    summariserPlace: document.placeOf(['history', 'summarise']),
+    placeOf: document.placeOf,
     mistakes,
   }
 }
@@ -189,8 +205,8 @@ export function agentFilesAt(path: string): { files: string[]; mistakes: Mistake
     return refused(
       `contains no agent file; must contain at least one file that ends in ${alternatives(endings)}`,
     )
-  if (files.length > limits.agentFilesMax)
-    return refused(`has ${files.length} agent files; must have at most ${limits.agentFilesMax}`)
+  if (files.length > agentFilesMax)
+    return refused(`has ${files.length} agent files; must have at most ${agentFilesMax}`)
   return { files, mistakes: [] }
 }
 
@@ -200,7 +216,7 @@ function isAgentFile(name: string): boolean {
 
 function sameNames(readings: Reading<string>[]): Mistake[] {
   const first = new Map<string, string>()
-  return readings.flatMap(({ file, agent, guest, namePlace }) => {
+  return readings.flatMap(({ file, agent, guest, placeOf }) => {
     const name = agent?.name ?? guest?.name ?? ''
     if (name === '') return []
     const other = first.get(name)
@@ -208,7 +224,7 @@ function sameNames(readings: Reading<string>[]): Mistake[] {
       return [
         {
           file,
-          ...namePlace,
+          ...placeOf(['name']),
           path: ['name'],
           text: `is ${shown(name)}, the name of the agent in ${other} already; give it another`,
         },

@@ -58,7 +58,7 @@ function mistakesOf(error: ErrorObject): SchemaMistake[] {
       return [
         {
           path: [...path, name],
-          text: unknownKey(path, name, Object.keys(schema.properties ?? {})),
+          text: unknownKey(name, Object.keys(schema.properties ?? {})),
           part: 'key',
         },
       ]
@@ -133,9 +133,7 @@ function acceptedBy(schema: Schema): string {
   }
 }
 
-function unknownKey(path: Path, name: string, known: string[]): string {
-  if (path[0] === 'tools' && path.length === 2 && name === 'agent')
-    return 'is no key of a file: only a program gives an agent to a tool, with defineTool({ agent })'
+function unknownKey(name: string, known: string[]): string {
   const near = nearestName(name, known)
   const keys = known.filter((key) => !key.startsWith('$'))
   return near === undefined

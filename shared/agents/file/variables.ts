@@ -3,9 +3,11 @@
 // expanded again. Secrets enter an agent only in this way.
 
 import { resolve } from 'node:path'
-import { limits } from '../../contract/limits.ts'
 import { protectOwnPath } from '../../lib/sandbox/own-paths.ts'
 import { readText } from '../../settings/text-file.ts'
+
+/** Bytes of a file that ${file:…} in an agent file names. */
+const secretFileBytesMax = 64 * 1024
 
 /**
  * `text`: undefined after a mistake. Messages may show the names in `unset` and `empty` and the
@@ -63,7 +65,7 @@ export function expand(text: string, { environment, folder }: Origins): Expanded
 
   function ofFile(file: string): string {
     const path = resolve(folder, file)
-    const content = readText(path, limits.secretFileBytesMax)
+    const content = readText(path, secretFileBytesMax)
     if ('text' in content) protectOwnPath(path, 'hidden')
     const value = 'text' in content ? content.text.replace(/\r?\n$/, '') : ''
     if ('fault' in content) faults.add(`refers to the file ${file}, which ${content.fault}`)

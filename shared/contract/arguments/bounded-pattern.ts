@@ -7,6 +7,9 @@
 import { RE2JS } from 're2js'
 import { limits } from '../limits.ts'
 
+/** The parts of all patterns of a schema, with counted repetitions written out. */
+const schemaPatternsSizeMax = 10_000
+
 export class TextTooLong extends Error {}
 
 export type BoundedPattern = { test(text: string): boolean }
@@ -28,7 +31,7 @@ export function boundedPatterns(onTest: (work: number) => void = () => {}): Boun
     if (compiled !== undefined) return compiled
     const size = sizeOf(pattern)
     total += size
-    if (total > limits.schemaPatternsSizeMax)
+    if (total > schemaPatternsSizeMax)
       throw new Error(
         `its patterns are too large: write fewer counted repetitions, such as ${shown(pattern)}`,
       )

@@ -21,7 +21,13 @@ import { limits } from '../limits.ts'
 import { boundedPatterns, TextTooLong } from './bounded-pattern.ts'
 import { draft07Form, draft2020Form } from './meta-schemas.ts'
 import { visible } from './name-text.ts'
-import { countReferences, type SchemaSteps, schemaSteps, TooManySteps } from './schema-steps.ts'
+import {
+  countReferences,
+  type SchemaSteps,
+  schemaSteps,
+  schemaStepsMax,
+  TooManySteps,
+} from './schema-steps.ts'
 
 export type UsableSchema = {
   kind: 'usable'
@@ -118,7 +124,7 @@ function judged(counted: () => Counted, value: unknown): Judgement {
     return validate(value) ? { kind: 'valid' } : { kind: 'invalid', errors: validate.errors ?? [] }
   } catch (error) {
     if (error instanceof TextTooLong) return { kind: 'text-too-long' }
-    const tooMany = `judging these arguments takes more than ${limits.schemaStepsMax} steps: it has too many branches, or its patterns are too large`
+    const tooMany = `judging these arguments takes more than ${schemaStepsMax} steps: it has too many branches, or its patterns are too large`
     return {
       kind: 'unjudged',
       reason: error instanceof TooManySteps ? tooMany : 'it cannot be evaluated',

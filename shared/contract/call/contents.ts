@@ -10,6 +10,9 @@ import { hash } from 'node:crypto'
 import { limits } from '../limits.ts'
 import type { Content } from '../messages.ts'
 
+/** Bytes of a piece of a content: a record that each Kafka broker accepts. */
+export const contentPieceBytesMax = 512 * 1024
+
 export const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const
 export const fileTypes = ['application/pdf', 'text/plain'] as const
 
@@ -58,7 +61,7 @@ export function contentOf(data: Uint8Array, mediaType: MediaType, name = ''): Wh
     bytes: data.length,
     name,
     data,
-    pieces: Math.ceil(data.length / limits.contentPieceBytesMax),
+    pieces: Math.ceil(data.length / contentPieceBytesMax),
   }
 }
 
@@ -72,7 +75,7 @@ export function piecesOf({ data, hash, pieces }: WholeContent): {
   piece: number
   data: Buffer
 }[] {
-  const size = limits.contentPieceBytesMax
+  const size = contentPieceBytesMax
   return Array.from({ length: pieces }, (_, piece) => ({
     hash,
     piece,
@@ -95,12 +98,12 @@ export function isPossiblePiece({
     piece >= 0 &&
     piece < piecesMax &&
     data.length > 0 &&
-    data.length <= limits.contentPieceBytesMax
+    data.length <= contentPieceBytesMax
   )
 }
 
 const hashForm = /^[0-9a-f]{64}$/
-const piecesMax = Math.ceil(limits.contentBytesMax / limits.contentPieceBytesMax)
+const piecesMax = Math.ceil(limits.contentBytesMax / contentPieceBytesMax)
 
 /** The reason to refuse these references. Undefined: none. `owner`: as `the message`. */
 export function contentsFault(owner: string, contents: readonly Content[]): string | undefined {
@@ -122,8 +125,8 @@ function contentFault({ hash, mediaType, bytes, pieces, name }: Content): string
     return `has a media type that Weir does not accept; accepted are ${[...imageTypes, ...fileTypes].join(', ')}`
   if (!(bytes >= 1 && bytes <= limits.contentBytesMax))
     return `has ${bytes} bytes; at least 1 and at most ${limits.contentBytesMax} are taken`
-  if (pieces !== Math.ceil(bytes / limits.contentPieceBytesMax))
-    return `has ${bytes} bytes in ${pieces} pieces; a piece has ${limits.contentPieceBytesMax} bytes`
+  if (pieces !== Math.ceil(bytes / contentPieceBytesMax))
+    return `has ${bytes} bytes in ${pieces} pieces; a piece has ${contentPieceBytesMax} bytes`
   const nameBytes = Buffer.byteLength(name)
   if (nameBytes > limits.contentNameBytesMax)
     return `has a name of ${nameBytes} bytes; at most ${limits.contentNameBytesMax} are taken`

@@ -14,6 +14,10 @@ import { compiledSchema } from '../arguments/compiled-schema.ts'
 import type { JsonObject } from '../guard/guard.ts'
 import { limits } from '../limits.ts'
 
+/** Bytes of a question of a running tool to a person, and of the values of its answer. */
+export const inputQuestionBytesMax = 32 * 1024
+export const inputValuesBytesMax = 16 * 1024
+
 /** `server`: its name in the agent file. */
 export type InputQuestion = { server: string; message: string } & (
   | { mode: 'form'; schema: JsonObject }
@@ -42,8 +46,8 @@ export function questionIn(text: string): InputQuestion | undefined {
 /** The reason why no person can answer it, for people. Undefined: it can be shown. */
 export function questionFault(question: InputQuestion): string | undefined {
   const bytes = Buffer.byteLength(JSON.stringify(question))
-  if (bytes > limits.inputQuestionBytesMax)
-    return `it has ${bytes} bytes; at most ${limits.inputQuestionBytesMax} are shown`
+  if (bytes > inputQuestionBytesMax)
+    return `it has ${bytes} bytes; at most ${inputQuestionBytesMax} are shown`
   if (question.mode === 'url')
     return isPage(question.url) ? undefined : 'its address is none of http or https'
   const compiled = compiledSchema(JSON.stringify(question.schema))
@@ -102,8 +106,8 @@ export function valuesFor(
     return given === null ? { values: '{}' } : { fault: 'a page takes its values itself' }
   const sent = given ?? '{}'
   const bytes = Buffer.byteLength(sent)
-  if (bytes > limits.inputValuesBytesMax)
-    return { fault: `the values have ${bytes} bytes; at most ${limits.inputValuesBytesMax} fit` }
+  if (bytes > inputValuesBytesMax)
+    return { fault: `the values have ${bytes} bytes; at most ${inputValuesBytesMax} fit` }
   const parsed = boundedJson(sent, limits.jsonDepthMax)
   if (!isObject(parsed)) return { fault: 'the values are no JSON object' }
   for (const { sent: number } of inexactNumbersIn(sent))

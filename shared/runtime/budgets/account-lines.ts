@@ -31,6 +31,11 @@ import {
   waitOfLine,
 } from './request-line.ts'
 
+/** How often a running request renews its place. A broker is away for less than slotLeaseMs. */
+export const slotRenewMs = 20_000
+/** Records of a provider's account that a new process reads. */
+const slotsKeptMs = 15 * 60_000
+
 /** `key`: of the provider's account. `server`: the origin of its address. */
 export type ProviderAccount = { server: string; key: string; model: string }
 
@@ -104,7 +109,7 @@ export function createAccountLines(follower: BudgetFollower): AccountLines {
   const readTo = new Map<number, number>()
 
   const follow = follower.attach<Lines>({
-    since: (now) => now - limits.slotsKeptMs,
+    since: (now) => now - slotsKeptMs,
     begin: () => ({ byAccount: new Map(), sweptSize: 0 }),
     apply(lines, { partition, end, records }, context) {
       const changed = new Set<string>()
@@ -254,7 +259,7 @@ function slotOf(
   let cancelRenewal = () => {}
   /** From the start of the request on. */
   function renewLater(): void {
-    cancelRenewal = context.clock.after(limits.slotRenewMs, () => {
+    cancelRenewal = context.clock.after(slotRenewMs, () => {
       void append(context, { type: 'slot-renewed', ...own })
       renewLater()
     })

@@ -3,6 +3,7 @@
 // A call starts only after its reservation was read back as granted (R6). A further
 // try of the call reserves under the same name.
 // A reservation that was not read in time is released: a grant may follow.
+// Each try has a reservation to end, so two tries never share one. Repeats of a guest's answer do.
 
 import type { RoundId } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'
@@ -36,9 +37,6 @@ export function callReservations(
   context: Pick<PerformerContext, 'budgets' | 'clock' | 'log'>,
   reader: LedgerReader,
 ): CallReservations {
-  /** A client may send one answer twice at the same time. */
-  const reserving = new Map<string, Promise<CallDecision>>()
-
   function ownOf({ round: { conversation, turn, round }, name }: Reserving) {
     return { tenant: tenantOf(conversation), conversation, turn, round, attempt: name }
   }
@@ -67,16 +65,10 @@ export function callReservations(
 
   return {
     reserve(call) {
-      const running = reserving.get(call.name)
-      if (running !== undefined) return running
-      const decided = decisionOn(call)
-        .catch((error: unknown): CallDecision => {
-          context.log.warn({ err: error }, 'a call was denied: its reservation cannot be made')
-          return { kind: 'unread', reason: 'the topic budgets cannot be used' }
-        })
-        .finally(() => reserving.delete(call.name))
-      reserving.set(call.name, decided)
-      return decided
+      return decisionOn(call).catch((error: unknown): CallDecision => {
+        context.log.warn({ err: error }, 'a call was denied: its reservation cannot be made')
+        return { kind: 'unread', reason: 'the topic budgets cannot be used' }
+      })
     },
 
     async end(call, how) {
@@ -102,6 +94,22 @@ export function callReservations(
           'the end of a reservation could not be written; it expires',
         )
       }
+    },
+  }
+}
+
+/** A client may send one answer twice at the same time: its calls then have one reservation, and one end. */
+export function sharedByRepeats(reservations: CallReservations): CallReservations {
+  const reserving = new Map<string, Promise<CallDecision>>()
+
+  return {
+    ...reservations,
+    reserve(call) {
+      const running = reserving.get(call.name)
+      if (running !== undefined) return running
+      const decided = reservations.reserve(call).finally(() => reserving.delete(call.name))
+      reserving.set(call.name, decided)
+      return decided
     },
   }
 }

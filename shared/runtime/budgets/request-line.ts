@@ -20,6 +20,18 @@ import type {
 } from '../../contract/messages.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 
+/** The requests a minute after a provider refused one for the first time, and the time to the double. */
+export const slotPaceMin = 20
+export const slotPaceDoublesMs = 10_000
+/** From this pace on the account counts as free again. */
+const slotPaceMax = 10_000
+/** How long the pace stays that a provider accepted. Then it grows by a twentieth each minute. */
+const slotPaceHeldMs = 5 * 60_000
+/** After a wait that a provider named, one request goes first, and the next one so much later. */
+export const slotProbeMs = 3_000
+/** The longest wait for tokens that are used above `tokensPerMinute`. */
+export const slotDebtMsMax = 10 * 60_000
+
 const minuteMs: Milliseconds = 60_000
 /** An overload with a shorter wait gathers no requests, so it holds no other one back. */
 const briefMs: Milliseconds = 1000
@@ -245,7 +257,7 @@ function start(
 
   const perMinute = paceAt(line, at)
   const apart = perMinute === undefined ? 0 : minuteMs / perMinute
-  line.requestAt = at + Math.max(apart, line.probes ? limits.slotProbeMs : 0)
+  line.requestAt = at + Math.max(apart, line.probes ? slotProbeMs : 0)
   line.probes = false
   line.tokensAt = Math.max(line.tokensAt, at)
   countTokens(line, tokens, at)
@@ -258,7 +270,7 @@ function countTokens(line: RequestLine, tokens: number, time: Milliseconds): voi
   const { tokensPerMinute } = line.limits
   if (tokensPerMinute === null) return
   const until = line.tokensAt + (tokens * minuteMs) / (tokensPerMinute * usedShare)
-  line.tokensAt = Math.min(until, time + limits.slotDebtMsMax)
+  line.tokensAt = Math.min(until, time + slotDebtMsMax)
 }
 
 function enter(line: RequestLine, record: SlotReserved, time: Milliseconds): void {
@@ -351,15 +363,15 @@ function paceAfter(
   const { pace, accepted, waiting } = line
   const perMinute = grown(pace, time)
   if (pace === undefined || perMinute === undefined)
-    return { kind: 'rising', perMinute: limits.slotPaceMin, since: line.closedUntil }
+    return { kind: 'rising', perMinute: slotPaceMin, since: line.closedUntil }
   if (refusedBy === null || sentAt < pace.since)
     return pace.kind === 'held' ? pace : { ...pace, since: Math.max(pace.since, line.closedUntil) }
   if (refusedBy === 'overload') {
-    const half = Math.max(limits.slotPaceMin, perMinute / 2)
+    const half = Math.max(slotPaceMin, perMinute / 2)
     return { kind: 'rising', perMinute: half, since: line.closedUntil }
   }
   // Without requests that wait, the number is of the demand and not of the provider.
-  const measured = Math.max(accepted.size, waiting.size > 0 ? 1 : limits.slotPaceMin)
+  const measured = Math.max(accepted.size, waiting.size > 0 ? 1 : slotPaceMin)
   // A provider may have refused before a minute was over, so the measure can be too low.
   const least = perMinute * (pace.kind === 'held' ? 0.7 : 0.5)
   return { kind: 'held', perMinute: Math.max(measured, least), since: time }
@@ -381,7 +393,7 @@ function grown(pace: Pace | undefined, time: Milliseconds): number | undefined {
   const age = Math.max(0, time - pace.since)
   const perMinute =
     pace.kind === 'rising'
-      ? pace.perMinute * 2 ** Math.floor(age / limits.slotPaceDoublesMs)
-      : pace.perMinute * 1.05 ** Math.floor(Math.max(0, age - limits.slotPaceHeldMs) / minuteMs)
-  return perMinute < limits.slotPaceMax ? perMinute : undefined
+      ? pace.perMinute * 2 ** Math.floor(age / slotPaceDoublesMs)
+      : pace.perMinute * 1.05 ** Math.floor(Math.max(0, age - slotPaceHeldMs) / minuteMs)
+  return perMinute < slotPaceMax ? perMinute : undefined
 }

@@ -30,6 +30,9 @@ import {
   storedSettings,
 } from '../settings/operator-setting.ts'
 
+/** Earlier registrations of a guard that its newest one keeps. Rounds of older ones are denied. */
+export const guardsReplacedMax = 8
+
 export type Registry = AuditedTable & {
   bus: Pick<Bus, 'append' | 'ensureTopics' | 'list' | 'clock'>
 }
@@ -258,7 +261,7 @@ export function replacing(
   const replaced = all.filter((_, place) => (all[place + 1]?.since ?? Infinity) > begin)
   return {
     firstAt: message.firstAt ?? time,
-    replaced: replaced.slice(-limits.guardsReplacedMax),
+    replaced: replaced.slice(-guardsReplacedMax),
   }
 }
 

@@ -5,15 +5,19 @@
 // its stage's inbox. Where a signature proves the writer, the end is not looked up.
 // The end is looked up after the record was read. A genuine record's input is older
 // than the record, so it is there.
-// An id up to `limits.inputsAheadMax` beyond the last known end counts, and its record
+// An id up to `inputsAheadMax` beyond the last known end counts, and its record
 // waits for no look-up. So one forged id can hide that many records, and no more.
 
 import type { Logger } from 'pino'
 import type { Bus, Offset, StoredRecord } from '../../contract/bus.ts'
-import { limits } from '../../contract/limits.ts'
 import { type StageName, stages } from '../../contract/topology.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { parseId, type ReadId } from '../derived-id.ts'
+
+/** Records of an inbox that a reader of its outputs supposes beyond the last known end. */
+export const inputsAheadMax = 64
+/** The wait before the ends of inboxes are requested again, after a broker could not answer. */
+const endsRetryMs = 1_000
 
 export type InputEnds = {
   /**
@@ -59,7 +63,7 @@ export function createInputEnds({
         if (id === undefined || id.partition !== partition || isKnown(id)) continue
         if (!isStage(id.stage) || wasSeen(id, id.stage)) continue
         if (!isAllowed(id)) missing.add(id.stage)
-        else if (aheadOf(id) >= limits.inputsAheadMax / 2) soonMissing.add(id.stage)
+        else if (aheadOf(id) >= inputsAheadMax / 2) soonMissing.add(id.stage)
       }
       exact = missing
       if (missing.size === 0) return refresh(soonMissing)
@@ -94,7 +98,7 @@ export function createInputEnds({
   /** Without any known end, and where an end costs no request, nothing is ahead. */
   function isAllowed(id: ReadId): boolean {
     const isKnownWell = bus.endAhead !== undefined || exact.has(id.stage) || !ends.get(id.stage)
-    return aheadOf(id) < (isKnownWell ? 0 : limits.inputsAheadMax)
+    return aheadOf(id) < (isKnownWell ? 0 : inputsAheadMax)
   }
 
   /** Nobody waits for it. If it fails, a later record asks again, and waits. */
@@ -127,7 +131,7 @@ export function createInputEnds({
       }
       await new Promise<void>((resolve) => {
         wake = resolve
-        bus.clock.after(limits.endsRetryMs, resolve)
+        bus.clock.after(endsRetryMs, resolve)
       })
     }
     return 'closed'

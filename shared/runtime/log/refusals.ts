@@ -2,13 +2,15 @@
 // the inbox does not hold. Such a fact changes: a missing input exists a second later.
 // A record is judged once. The commit names the refused records from its "fold from" on,
 // so the next owner folds as this one did.
-// Bounded (R7): beyond `limits.refusedKeptMax` the oldest are forgotten. A fold that
+// Bounded (R7): beyond `refusedKeptMax` the oldest are forgotten. A fold that
 // needs a forgotten one judges it again.
 
 import type { Offset, StoredRecord } from '../../contract/bus.ts'
-import { limits } from '../../contract/limits.ts'
 import { WeirError } from '../../lib/errors.ts'
 import type { ReadId } from '../derived-id.ts'
+
+/** Refused records that a commit names. Kafka's brokers bound its bytes. */
+export const refusedKeptMax = 128
 
 /** The error of the dead letter of a refused record, or undefined. `id`: of a derived record. */
 export type Judge = (
@@ -67,7 +69,7 @@ export function createRefusals({
 
   function add(offset: Offset): void {
     offsets.add(offset)
-    if (offsets.size <= limits.refusedKeptMax) return
+    if (offsets.size <= refusedKeptMax) return
     const [oldest = offset] = offsets
     offsets.delete(oldest)
     forgottenTo = oldest + 1

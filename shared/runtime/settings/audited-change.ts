@@ -7,10 +7,12 @@
 import { hash } from 'node:crypto'
 import { messageOf } from '../../codec/message-of.ts'
 import type { Appended, Bus, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
-import { limits } from '../../contract/limits.ts'
 import type { AuditChanged, Message, PersonIdentity } from '../../contract/messages.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { toRecord } from '../record.ts'
+
+/** A setting in the evidence of its change. Of a larger one it has the size and the hash. */
+export const auditSettingBytesMax = 256 * 1024
 
 /** `identity`: the proof of the author. Default: `claimed`. */
 export type AuditedTable = {
@@ -97,7 +99,7 @@ function textOf(message: Message | undefined): string {
   const { type: _, ...fields } = message
   const text = JSON.stringify(fields, (name, value) => (hidden.has(name) ? undefined : value))
   const bytes = Buffer.byteLength(text)
-  return bytes <= limits.auditSettingBytesMax
+  return bytes <= auditSettingBytesMax
     ? text
     : JSON.stringify({ bytes, sha256: hash('sha256', text) })
 }

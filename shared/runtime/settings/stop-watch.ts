@@ -2,10 +2,12 @@
 // memory on Kafka, so a look is no request. Owns: the timer.
 // One look at a time, and none while nothing is at work.
 
-import { limits } from '../../contract/limits.ts'
 import type { PerformerContext, PolicyRecord } from '../../contract/performer.ts'
 import { stopKeyPrefix } from '../../contract/topology.ts'
 import type { Clock } from '../../lib/clock.ts'
+
+/** The time until a process that works finds a new stop. */
+export const stopLookMs = 250
 
 export type StopWatch = {
   /** Work has begun. */
@@ -29,7 +31,7 @@ export function createStopWatch({ context, clock, hasWork, found }: StopWatchOpt
   function begin(): void {
     if (isWaiting || isClosed || !hasWork()) return
     isWaiting = true
-    cancel = clock.after(limits.stopLookMs, () => void look())
+    cancel = clock.after(stopLookMs, () => void look())
   }
 
   async function look(): Promise<void> {

@@ -2,12 +2,16 @@
 // reason.
 
 import { STATUS_CODES } from 'node:http'
-import { limits } from '../../contract/limits.ts'
 import * as texts from '../../model-texts/tools.ts'
 import type { Output } from '../kept-output.ts'
 import type { ToolEnding } from '../tool.ts'
 import { notes, notReady, notStarted } from '../tool-endings.ts'
 import { bodyLine } from './body-line.ts'
+
+/**
+ * Bytes of a tool's HTTP response that are read, kept or not, before its connection is closed.
+ */
+export const toolResponseBytesMax = 64 * 1024 * 1024
 
 /** `isWhole` is false if the answer was longer than the part that was read. */
 export function answered({
@@ -19,8 +23,7 @@ export function answered({
   body: Output
   isWhole: boolean
 }): ToolEnding {
-  const shown =
-    body.text + notes(body) + (isWhole ? '' : texts.bodyUnread(limits.toolResponseBytesMax))
+  const shown = body.text + notes(body) + (isWhole ? '' : texts.bodyUnread(toolResponseBytesMax))
   if (status >= 200 && status < 300) return { status: 'ok', text: shown, reason: '' }
   const meaning = STATUS_CODES[status]
   const line = bodyLine(body.text) ?? meaning

@@ -11,7 +11,6 @@ import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { urlToHttpOptions } from 'node:url'
 import type { HttpTool } from '../../agents/agents.ts'
-import { limits } from '../../contract/limits.ts'
 import { keepBeginning, keptBytes, type Output } from '../kept-output.ts'
 import type { RunningTool, StartTool, ToolCall, ToolEnding } from '../tool.ts'
 import { type Cause, neverStarted, stopped, stoppedBefore } from '../tool-endings.ts'
@@ -22,8 +21,15 @@ import {
   notConnected,
   notSendable,
   redirected,
+  toolResponseBytesMax,
   unreachable,
 } from './http-ending.ts'
+
+/**
+ * How long a connection to a tool's server is kept for the next call. Many servers close an idle
+ * one after 5 seconds.
+ */
+const toolConnectionIdleMs = 4_000
 
 /** The parts that all calls of a tool share. */
 type Prepared = {
@@ -36,7 +42,7 @@ type Sent = { prepared: Prepared; call: ToolCall; request: ClientRequest }
 
 /** Keeps its own connections, which all tools of one process share. */
 export function httpTools(): StartTool<HttpTool> {
-  const options = { keepAlive: true, timeout: limits.toolConnectionIdleMs }
+  const options = { keepAlive: true, timeout: toolConnectionIdleMs }
   const agents = { http: new http.Agent(options), https: new https.Agent(options) }
   const known = new WeakMap<HttpTool, Prepared>()
 
@@ -102,8 +108,7 @@ function follow({ prepared, call, request }: Sent): RunningTool {
     answer = { message, body }
     message.on('data', (chunk: Buffer) => {
       bytes += chunk.length
-      if (bytes > limits.toolResponseBytesMax)
-        finish(answered({ status, body: body(), isWhole: false }))
+      if (bytes > toolResponseBytesMax) finish(answered({ status, body: body(), isWhole: false }))
     })
     message.once('end', () => finish(answered({ status, body: body(), isWhole: true })))
     message.once('close', () => fail({ code: 'ECONNRESET' }))

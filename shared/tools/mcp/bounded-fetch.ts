@@ -6,12 +6,15 @@ import type { FetchLike } from '@modelcontextprotocol/client'
 import { limits } from '../../contract/limits.ts'
 import { unit } from '../../lib/json/tokens.ts'
 
+/** HTTP requests to an MCP server that it has not begun to answer. */
+export const mcpRequestsMax = 256
+
 /** `onBytes` gets the size of each piece of an answer. */
 export function boundedFetch(onBytes: (bytes: number) => void): FetchLike {
   let waiting = 0
   return async (url, init) => {
-    if (waiting >= limits.mcpRequestsMax)
-      throw new Error(`the server left ${limits.mcpRequestsMax} requests without an answer`)
+    if (waiting >= mcpRequestsMax)
+      throw new Error(`the server left ${mcpRequestsMax} requests without an answer`)
     waiting += 1
     const response = await fetch(url, init).finally(() => {
       waiting -= 1

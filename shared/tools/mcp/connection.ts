@@ -30,12 +30,20 @@ import { isObject } from '../../lib/json/json-object.ts'
 import { version } from '../../lib/version.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { type AnswerInput, UnknownInput } from './elicitation.ts'
-import { type Fitting, fittingTools, type ToolList } from './fitting-tools.ts'
+import { type Fitting, fittingTools, mcpToolPagesMax, type ToolList } from './fitting-tools.ts'
 import type { LeftOut } from './listed-tools.ts'
 import { connectFault, type ProgramState } from './mcp-faults.ts'
 import { type ProgramListeners, serverProcess } from './server-process.ts'
 import { showMessages } from './shown/shown-messages.ts'
 import { tokenMask, tokenProvider } from './token-file.ts'
+
+/**
+ * How long a program may take to name its revision of MCP before it gets the request of older
+ * revisions too. Some never answer a request that they do not know.
+ */
+const mcpProbeMsMax = 3_000
+/** How long the list of an MCP server counts, unless the server says that it changed. */
+const mcpListKeptMs = 60_000
 
 export type McpConnection = {
   /**
@@ -139,7 +147,7 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
     const startMs = server.startMs ?? limits.mcpStartMs
     const until = performance.now() + startMs
     const isProgram = server.run.kind === 'command'
-    const probeMs = isProgram ? Math.min(limits.mcpProbeMsMax, startMs / 2) : startMs
+    const probeMs = isProgram ? Math.min(mcpProbeMsMax, startMs / 2) : startMs
     const cancelled = new AbortController()
     cancelStart = () => cancelled.abort()
     const { signal } = cancelled
@@ -166,7 +174,7 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
         versionNegotiation,
         inputRequired: { autoFulfill: false },
         listChanged: { tools: { autoRefresh: false, onChanged: forget } },
-        listMaxPages: limits.mcpToolPagesMax,
+        listMaxPages: mcpToolPagesMax,
         jsonSchemaValidator: noOutputCheck,
       },
     )
@@ -261,7 +269,7 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
         .finally(() => readings.delete(reading))
       const { tools, ttlMs, unfit: others = [] } = list as Partial<Fitting> & ToolList
       unfit = others
-      const keptMs = Math.min(ttlMs ?? limits.mcpListKeptMs, limits.mcpListKeptMs)
+      const keptMs = Math.min(ttlMs ?? mcpListKeptMs, mcpListKeptMs)
       listed = { tools, until: performance.now() + keptMs }
       return tools
     },

@@ -6,10 +6,15 @@
 
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
 import { type InputQuestion, questionFault } from '../../contract/call/input-question.ts'
-import { limits } from '../../contract/limits.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import type { AskPerson, PersonAnswer } from '../tool.ts'
+
+/**
+ * A question ends this much before its tool, or after three quarters of a short time. So the tool
+ * can still finish.
+ */
+const inputEndMs = 10_000
 
 export type AnswerInput = (params: ElicitRequest['params']) => Promise<ElicitResult>
 
@@ -54,7 +59,7 @@ export function answerInput({
     }
     const left = leftMs()
     if (left <= 0) return { action: 'cancel' }
-    const waitMs = left - Math.min(limits.inputEndMs, left / 4)
+    const waitMs = left - Math.min(inputEndMs, left / 4)
     const waited = onWait()
     const answer = await ask(hide(JSON.stringify(question)), Math.max(1, Math.floor(waitMs)))
     waited()

@@ -2,10 +2,12 @@
 // whole. Here only that tool is left out.
 
 import type { Client, Tool as ServerTool, StandardSchemaV1 } from '@modelcontextprotocol/client'
-import { limits } from '../../contract/limits.ts'
 import { isObject } from '../../lib/json/json-object.ts'
 import { cutToBytes } from '../../lib/text-cut.ts'
 import type { LeftOut } from './listed-tools.ts'
+
+/** Pages of the list of an MCP server. */
+export const mcpToolPagesMax = 64
 
 export type ToolList = { tools: ServerTool[]; ttlMs?: number }
 export type Fitting = ToolList & { unfit: LeftOut[] }
@@ -18,7 +20,7 @@ export async function fittingTools(
   const { specTypeSchemas } = await import('@modelcontextprotocol/client')
   const found: Fitting = { tools: [], unfit: [] }
   let cursor: string | undefined
-  for (let pages = 0; pages < limits.mcpToolPagesMax; pages += 1) {
+  for (let pages = 0; pages < mcpToolPagesMax; pages += 1) {
     const request = { method: 'tools/list', ...(cursor !== undefined && { params: { cursor } }) }
     const page = await client.request(request, anyObject, options)
     if (!Array.isArray(page.tools)) throw new Error('its answer to tools/list has no list of tools')
@@ -31,7 +33,7 @@ export async function fittingTools(
     if (typeof page.nextCursor !== 'string') return found
     cursor = page.nextCursor
   }
-  throw new Error(`its list has more than ${limits.mcpToolPagesMax} pages`)
+  throw new Error(`its list has more than ${mcpToolPagesMax} pages`)
 }
 
 function nameOf(tool: unknown): string {

@@ -20,6 +20,9 @@ import { isObject } from '../../lib/json/json-object.ts'
 import { secretMask } from '../../lib/log/secret-mask.ts'
 import { readText } from '../../settings/text-file.ts'
 
+/** The file with the login of an MCP server. */
+const tokenFileBytesMax = 256 * 1024
+
 /** The content of a file of `weir mcp login`. `server`: its URL. */
 export type Login = {
   server: string
@@ -32,7 +35,7 @@ export class LoginFault extends Error {}
 
 /** Throws `LoginFault`. */
 function readTokenFile(file: string): { token: string } | { login: Login } {
-  const content = readText(file, limits.tokenFileBytesMax)
+  const content = readText(file, tokenFileBytesMax)
   if ('fault' in content)
     throw new LoginFault(`its tokenFile ${file} ${content.fault}; write it with weir mcp login`)
   const text = content.text.trim()

@@ -25,6 +25,13 @@ import { isObject } from '../../lib/json/json-object.ts'
 import { readText } from '../../settings/text-file.ts'
 import type { LeftOut } from './listed-tools.ts'
 
+/**
+ * One declaration in the file with the pinned tools, and all of one server. The file has the bound
+ * of a list.
+ */
+export const mcpPinBytesMax = 256 * 1024
+const mcpPinsBytesMax = 8 * 1024 * 1024
+
 /** The members of a tool that a model or a host reads, apart from the name. */
 type Declared = Pick<
   ServerTool,
@@ -141,7 +148,7 @@ function judged(pins: ToolPin[], { server, tools, today }: Listed): Judged {
     pins.filter((pin) => pin.server === server.name && pin.of === of).map((pin) => [pin.tool, pin]),
   )
   let room = limits.mcpListBytesMax - Buffer.byteLength(textOf(pins))
-  let ownRoom = limits.mcpPinsBytesMax - Buffer.byteLength(textOf([...own.values()]))
+  let ownRoom = mcpPinsBytesMax - Buffer.byteLength(textOf([...own.values()]))
   let isChanged = false
   const free: ServerTool[] = []
   const held: LeftOut[] = []
@@ -149,10 +156,9 @@ function judged(pins: ToolPin[], { server, tools, today }: Listed): Judged {
   /** Undefined: the declaration has room in the file. */
   function fault(text: string): string | undefined {
     const bytes = Buffer.byteLength(text)
-    if (bytes > limits.mcpPinBytesMax)
-      return `it has ${bytes} bytes, more than the ${limits.mcpPinBytesMax} of a pin`
-    if (bytes > ownRoom)
-      return `its server has had more than ${limits.mcpPinsBytesMax} bytes of tools`
+    if (bytes > mcpPinBytesMax)
+      return `it has ${bytes} bytes, more than the ${mcpPinBytesMax} of a pin`
+    if (bytes > ownRoom) return `its server has had more than ${mcpPinsBytesMax} bytes of tools`
     return bytes > room ? `${pinsFileName} is full` : undefined
   }
 

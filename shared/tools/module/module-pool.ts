@@ -2,9 +2,17 @@
 // from a burst age.
 
 import type { ModuleTool } from '../../agents/agents.ts'
-import { limits } from '../../contract/limits.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type Listener, type ModuleProcess, startModuleProcess } from './module-process.ts'
+
+/**
+ * How long the process of a module tool may go on loading its module after the end of the call
+ * that started it.
+ */
+export const moduleLoadMs = 30_000
+/** Processes of module tools that wait for the next call, and how long each one waits. */
+export const idleModulesMax = 8
+export const moduleIdleMs = 5 * 60_000
 
 type Waiting = { key: string; process: ModuleProcess; cancelTimer: () => void }
 
@@ -55,7 +63,7 @@ export function createModulePool(): ModulePool {
       if (loading.has(key)) return process.kill()
       loading.set(key, process)
       process.hold(false)
-      const cancelTimer = clock.after(limits.moduleLoadMs, process.kill)
+      const cancelTimer = clock.after(moduleLoadMs, process.kill)
       const done = () => {
         cancelTimer()
         loading.delete(key)
@@ -80,13 +88,13 @@ export function createModulePool(): ModulePool {
     const one: Waiting = {
       key: keyOf(run),
       process,
-      cancelTimer: clock.after(limits.moduleIdleMs, () => end(one)),
+      cancelTimer: clock.after(moduleIdleMs, () => end(one)),
     }
     waiting.push(one)
     process.listen({ answered: () => {}, gone: () => remove(one) })
     process.hold(false)
     const [longest] = waiting
-    if (waiting.length > limits.idleModulesMax && longest !== undefined) end(longest)
+    if (waiting.length > idleModulesMax && longest !== undefined) end(longest)
   }
 
   function remove(one: Waiting): void {

@@ -169,6 +169,6 @@ it('--help of weir and of each command lists the exit codes', async () => {
     'Exit codes: 0 done; 1 no such conversation, or failed; 2 unusable flags,',
   )
   expect(await said('judge')).toContain(
-    'Exit codes: 0 all match their labels, or none has a label; 1 one is not; 2 failed, also bad usage.',
+    'Exit codes: 0 all match their labels, or none has a label; 1 a scenario does not; 2 failed, also bad usage.',
   )
 }, 120_000)

@@ -9,8 +9,14 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { guardsByAgent } from '../../../apps/http/guards-by-agent.ts'
 import { guestRoutes } from '../../../apps/http/guest-routes.ts'
-import { bytesOf } from '../../../apps/http/request-body.ts'
-import { type HttpApp, type HttpServer, startHttpServer } from '../../../apps/http/server.ts'
+import { httpIdleMs } from '../../../apps/http/http2/http2-connections.ts'
+import { bytesOf, httpBodiesBytesMax } from '../../../apps/http/request-body.ts'
+import {
+  type HttpApp,
+  type HttpServer,
+  httpConnectionsMax,
+  startHttpServer,
+} from '../../../apps/http/server.ts'
 import type { GuardSession } from '../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
@@ -114,7 +120,7 @@ describe('the HTTP server', () => {
 
   it('announces that it keeps a connection that is idle while a model thinks', async () => {
     const { headers } = await fetch(`${await serve(hello)}/hello`)
-    expect(headers.get('keep-alive')).toBe(`timeout=${limits.httpIdleMs / 1000}`)
+    expect(headers.get('keep-alive')).toBe(`timeout=${httpIdleMs / 1000}`)
   })
 
   it('announces the end of each connection while many are open', async () => {
@@ -126,7 +132,7 @@ describe('the HTTP server', () => {
       return { socket, text: answer.toString().toLowerCase() }
     }
     const connections: Awaited<ReturnType<typeof open>>[] = []
-    const many = limits.httpConnectionsMax / 2
+    const many = httpConnectionsMax / 2
     while (connections.length < many) {
       const some = Math.min(100, many - connections.length)
       connections.push(...(await Promise.all(Array.from({ length: some }, open))))
@@ -183,12 +189,12 @@ describe('the HTTP server', () => {
   it('holds a bounded number of bytes of unfinished bodies, and drops the one that stalls', async () => {
     const url = await serve(hello, (app) =>
       app.post('/body', async (context) => {
-        await bytesOf(context.env.incoming, limits.httpBodiesBytesMax)
+        await bytesOf(context.env.incoming, httpBodiesBytesMax)
         return context.text('read')
       }),
     )
     const port = Number(new URL(url).port)
-    const half = Buffer.alloc(limits.httpBodiesBytesMax / 2)
+    const half = Buffer.alloc(httpBodiesBytesMax / 2)
     const head = `POST /body HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: ${half.length + 1}\r\n\r\n`
     const sockets: Socket[] = []
     const sent = (bytes: Buffer) => {

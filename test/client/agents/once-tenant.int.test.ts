@@ -72,7 +72,9 @@ describe('a tool that must not run twice in its tenant', () => {
       expect(denials).toHaveLength(7)
     }
     for (const denial of denials)
-      expect(denial).toMatch(/vetoed by guard once: once\.(open|done) \(turn at offset \d+ of /)
+      expect(denial).toMatch(
+        /vetoed by guard once: once\.(open|done) \(call 0 in round 1 of the turn at offset \d+ of /,
+      )
     await using again = await open(count)
     expect(await pay(again)).toMatch(/^denied vetoed by guard once: once\.done/)
     expect(runs).toBe(1)

@@ -1,6 +1,6 @@
 // Caps of a tree, on a real file, with a scripted model over real HTTP.
 
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
@@ -17,6 +17,7 @@ import {
   type DefinedTool,
   defineAgent,
   defineTool,
+  loadAgents,
   Weir,
 } from '../../../client/weir.ts'
 import { call, resultsOf, says, systemOf, text } from '../../support/script.ts'
@@ -224,4 +225,53 @@ describe('the parent of a child', () => {
       /the agent 'digger' failed before its task was done: .*\. Do not treat its task as done\. Its calls may have taken effect/,
     )
   })
+})
+
+describe('an agent file', () => {
+  async function folderOfAgents(): Promise<string> {
+    const agents = join(folder, 'agents')
+    await mkdir(agents)
+    const write = (name: string, more: object) => {
+      const apiKey = `\${file:${join(agents, 'key')}}`
+      const model = { provider: 'anthropic', name: 'scripted', baseUrl: server.url, apiKey }
+      const content = { name, system: name, model, ...more }
+      return writeFile(join(agents, `${name}.yaml`), JSON.stringify(content))
+    }
+    await writeFile(join(agents, 'key'), 'k')
+    const ask = { name: 'ask_digger', description: 'asks', agent: 'digger' }
+    await write('boss', { tools: [ask], tree: { children: 1 } })
+    await write('digger', {})
+    return agents
+  }
+
+  it.each([
+    ['is opened by its path', (path: string) => path],
+    ['is loaded first', (path: string) => loadAgents(path)],
+  ])(
+    'that %s runs the agent that a tool names, under the caps of the tree',
+    async (_, agentsOf) => {
+      answer = (request) => {
+        if (isOf('digger', request)) return says(text('Dug.'))
+        return says(
+          ...(resultsOf(request).length === 0 ? [digging(0), digging(1)] : [text('Done.')]),
+        )
+      }
+      await using weir = await Weir.open({
+        agents: agentsOf(await folderOfAgents()),
+        dataFolder: join(folder, 'data'),
+        log: pino({ level: 'silent' }),
+      })
+      const { reply, totals } = await weir.ask({ agent: 'boss', text: 'Go' }).finished
+      expect(reply).toBe('Done.')
+      expect(resultsFor('boss').at(-1)?.toSorted()).toEqual([
+        'Dug.',
+        expect.stringMatching(/^Not run: the first agent and those below it may start 1 agent/),
+      ])
+      const { conversations } = await weir.conversations({ where: { agent: 'digger' } })
+      expect(conversations.map(({ conversation }) => conversation)).toEqual([
+        expect.stringMatching(/^call\//),
+      ])
+      expect(totals.inputTokens).toBeGreaterThan(0)
+    },
+  )
 })

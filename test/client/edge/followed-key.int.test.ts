@@ -4,10 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { createFollowKey } from '../../../client/edge/followed-key.ts'
+import { createFollowKey, followedRecordsMax } from '../../../client/edge/followed-key.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
-import { limits } from '../../../shared/contract/limits.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { until } from '../../support/inbox.ts'
 
@@ -73,7 +72,7 @@ describe('a follower of a key', () => {
     const follow = createFollowKey(bus)
     const slow = follow(range('a'))
     const quick = follow(range('a'))
-    const count = limits.followedRecordsMax * 5
+    const count = followedRecordsMax * 5
     const numbers = Array.from({ length: count }, (_, n) => `${n}`)
     await append(['a', 'first'])
     expect(await texts(slow, 1)).toEqual(['first'])
@@ -81,10 +80,8 @@ describe('a follower of a key', () => {
     for (const number of numbers) await append(['a', number])
     expect(await texts(quick, count)).toEqual(numbers)
     const { value: kept } = await slow.next()
-    expect(kept?.length).toBe(limits.followedRecordsMax)
-    expect(await texts(slow, count - limits.followedRecordsMax)).toEqual(
-      numbers.slice(limits.followedRecordsMax),
-    )
+    expect(kept?.length).toBe(followedRecordsMax)
+    expect(await texts(slow, count - followedRecordsMax)).toEqual(numbers.slice(followedRecordsMax))
     await append(['a', 'last'])
     expect(await texts(slow, 1)).toEqual(['last'])
   })

@@ -14,7 +14,7 @@ import { existingRecords } from '../../../apps/history/inspect/existing-records.
 import { openLog } from '../../../apps/history/open-log.ts'
 import { forget } from '../../../apps/service/forget/forget.ts'
 import { changeTenantKeys } from '../../../apps/service/keys/tenant.ts'
-import { forgetConversations } from '../../../client/forget/forget.ts'
+import { eraseConversationsMax, forgetConversations } from '../../../client/forget/forget.ts'
 import { openGuard } from '../../../client/guard/guard.ts'
 import { always, call, says, scriptedModel } from '../../../client/testing/testing.ts'
 import { defineAgent, defineTool, Weir } from '../../../client/weir.ts'
@@ -230,7 +230,7 @@ describe('a deleted conversation', () => {
     const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
     const table = { topic: 'weir.history', partition: 0 }
     const [entry] = await bus.list({ ...table, prefix: historyPrefix('b') })
-    const more = Array.from({ length: limits.eraseConversationsMax }, (_, turn) => ({
+    const more = Array.from({ length: eraseConversationsMax }, (_, turn) => ({
       ...table,
       key: historyKey({ conversation: `c${turn}`, turn, round: 0 }),
       value: entry!.value,
@@ -252,7 +252,7 @@ describe('a deleted conversation', () => {
     const place = localPlace
     const which = { tenant: 'default', by: 'ann' }
     const { conversations } = await forgetConversations({ ...place, bus: counting }, which)
-    expect(conversations).toHaveLength(limits.eraseConversationsMax + 2)
+    expect(conversations).toHaveLength(eraseConversationsMax + 2)
     expect(reads).toBe(1)
     await bus.close()
   })

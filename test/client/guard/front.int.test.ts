@@ -3,7 +3,7 @@
 
 import { afterEach, describe, expect, it } from '@jest/globals'
 import pino from 'pino'
-import { createFront } from '../../../client/guard/front.ts'
+import { createFront, guestCatchUpsMax, guestRoundsSentMax } from '../../../client/guard/front.ts'
 import type { GuestConversation } from '../../../client/guard/guest-conversation.ts'
 import {
   conversationOfGuest,
@@ -215,7 +215,7 @@ describe('before the model', () => {
         waitingMax = Math.max(waitingMax, waiting.push(message.key))
         known.add(message.key)
         // The first rounds are over only when the front waits.
-        if (waiting.length < limits.guestRoundsSentMax) return []
+        if (waiting.length < guestRoundsSentMax) return []
         return waiting.splice(0, waiting.length / 2 + 1).map((key) => advice({ key }))
       }
       if (message.phase !== 'before_model') return []
@@ -229,7 +229,7 @@ describe('before the model', () => {
     expect(rounds.map(({ response }) => response.calls[0]?.id)).toEqual(
       said.map((_, n) => `call_${n}`),
     )
-    expect(waitingMax).toBe(limits.guestRoundsSentMax)
+    expect(waitingMax).toBe(guestRoundsSentMax)
     // Each round's own results follow it.
     for (const [at, message] of written.entries())
       if (isRound(message))
@@ -280,7 +280,7 @@ describe('before the model', () => {
     )
     const result = await thread().beforeModel(asked([read(0)]))
     expect(result).toMatchObject({ action: 'none', judged: false })
-    expect(written.filter(isRound)).toHaveLength(limits.guestCatchUpsMax)
+    expect(written.filter(isRound)).toHaveLength(guestCatchUpsMax)
   })
 
   it('is not judged if the stage is silent, and the request stays the same object', async () => {

@@ -7,9 +7,8 @@ import {
   keepPartitionCount,
   partitionCount,
 } from '../../../client/place/open-bus.ts'
-import { onceAnswered } from '../../../shared/bus/once-answered.ts'
+import { onceAnswered, startRefusedMs } from '../../../shared/bus/once-answered.ts'
 import type { PartitionEnds, RecordToAppend } from '../../../shared/contract/bus.ts'
-import { limits } from '../../../shared/contract/limits.ts'
 import type { Clock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 
@@ -140,7 +139,7 @@ describe('the partition count of a log that has none', () => {
     await expect(onceAnswered({ clock }, () => Promise.reject(leaderless), log)).rejects.toBe(
       leaderless,
     )
-    expect(clock.monotonic()).toBe(limits.startRefusedMs)
+    expect(clock.monotonic()).toBe(startRefusedMs)
   })
 
   it('is not waited for longer than a minute by a user whose rights no broker confirms', async () => {

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { createContexts } from '../../../client/agents/contexts.ts'
-import { createStageHost } from '../../../client/place/stage-host.ts'
+import { createStageHost, linkContextBytesMax } from '../../../client/place/stage-host.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { testAgent } from '../../support/pipeline.ts'
 
@@ -78,7 +78,7 @@ describe('the owner of a data folder', () => {
     const value = JSON.stringify('x'.repeat(limits.recordedContextBytesMax - 2))
     const keep = (n: number) =>
       answer(link, { type: 'keep-context', message: { ...message, messageId: `${n}` }, value })
-    const many = limits.linkContextBytesMax / limits.recordedContextBytesMax
+    const many = linkContextBytesMax / limits.recordedContextBytesMax
     for (let n = 0; n < many; n += 1) await keep(n)
     await expect(keep(many)).rejects.toMatchObject({ code: 'bus.full' })
     left(link)

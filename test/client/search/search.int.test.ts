@@ -9,6 +9,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as othersTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { newestConversations } from '../../../client/history/newest-conversations.ts'
 import type { ReadableLog } from '../../../client/history/readable-log.ts'
@@ -28,6 +29,7 @@ import { partitionOf } from '../../../shared/contract/partition.ts'
 import { topicSpecs } from '../../../shared/contract/retention.ts'
 import { historyKey, type TopicName } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
+
 import { claimFolder } from '../../../shared/lib/files/folder-owner.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { conditionsOf, filterFrom, type Sort } from '../../../shared/view/filter/turn-filter.ts'
@@ -317,6 +319,26 @@ describe('a search', () => {
 
 describe('the index of a search', () => {
   const file = () => join(folder, 'weir.search')
+
+  it('waits with its read for other work, and ends the read afterwards', async () => {
+    for (const id of ['a', 'b', 'c', 'd']) await turn(id)
+    const search = openSearch(log())
+    const reading = search.refresh()
+    while (search.behind === 0) await othersTurn()
+    const { promise: worked, resolve: finish } = Promise.withResolvers<string>()
+    const work = search.whilePaused(() => worked)
+    for (let n = 0; n < 50; n += 1) await othersTurn()
+    const { behind } = search
+    expect(behind).toBeGreaterThan(0)
+    for (let n = 0; n < 50; n += 1) await othersTurn()
+    expect(search.behind).toBe(behind)
+    finish('done')
+    expect(await work).toBe('done')
+    await reading
+    expect(search.behind).toBe(0)
+    expect((await search.page(filterOf(), { limit: 9 })).total).toBe(4)
+    await search.close()
+  })
 
   it('is a file that only its user can read, and goes on where it was', async () => {
     await turn('a', { question: 'alpha' })

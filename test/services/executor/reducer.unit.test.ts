@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { executor } from '../../../services/executor/reducer.ts'
+import { callReturnPauseMs, callReturnsMax, executor } from '../../../services/executor/reducer.ts'
 import type { Turn } from '../../../services/executor/turn.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { CallResult, GuardInForce, RoundExecuted } from '../../../shared/contract/messages.ts'
@@ -318,7 +318,7 @@ describe('an outcome', () => {
       expect(folded.wants).toMatchObject([{ kind: 'claim', try: attempt + 1 }])
       return due - returnedAt
     })
-    expect(pauses).toEqual([1, 2, 4].map((times) => times * limits.callReturnPauseMs))
+    expect(pauses).toEqual([1, 2, 4].map((times) => times * callReturnPauseMs))
   })
 
   it('without a result, while the agent of the call goes on, never ends as skipped', () => {
@@ -357,12 +357,11 @@ describe('an outcome', () => {
   it('without a result too often ends the call as skipped, because the tool never began', () => {
     const far = { expiresAt: 10 * 60_000 }
     let folded = given(executor, roundCleared(far))
-    for (let attempt = 1; attempt <= limits.callReturnsMax + 1; attempt += 1) {
+    for (let attempt = 1; attempt <= callReturnsMax + 1; attempt += 1) {
       expect(folded.records).toEqual([])
       folded = folded.when(claim('a', { try: attempt }))
       folded = folded.when(outcome('a', null, { try: attempt }))
-      if (attempt > 1 && attempt <= limits.callReturnsMax)
-        folded = folded.when(at(folded.due!, tick))
+      if (attempt > 1 && attempt <= callReturnsMax) folded = folded.when(at(folded.due!, tick))
     }
     expect(resultsOf(folded)).toMatchObject([
       { status: 'skipped', text: expect.stringMatching(/could not start the tool in many tries/) },

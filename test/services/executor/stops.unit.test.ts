@@ -4,7 +4,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { startExecutor } from '../../../services/executor/performer/performer.ts'
 import { executor } from '../../../services/executor/reducer.ts'
-import { limits } from '../../../shared/contract/limits.ts'
 import type {
   CallsStopped,
   GuardInForce,
@@ -14,6 +13,7 @@ import type {
 } from '../../../shared/contract/messages.ts'
 import type { PolicyRecord } from '../../../shared/contract/performer.ts'
 import { keyOf } from '../../../shared/contract/topology.ts'
+import { stopLookMs } from '../../../shared/runtime/settings/stop-watch.ts'
 import { given } from '../../support/given.ts'
 import { agents, fakeTools, inbox, settled, testClock } from './performer-world.ts'
 import { callOf, claim, lapsed, ok, outcome, place, policy, roundCleared } from './samples.ts'
@@ -137,7 +137,7 @@ describe('an executor with stops in its table', () => {
       table.splice(0, table.length, { key: keyOf(message), message, time: 0 })
     }
     const look = async () => {
-      clock.pass(limits.stopLookMs)
+      clock.pass(stopLookMs)
       await settled()
     }
     const cleared = (fields: Partial<ReturnType<typeof roundCleared>> = {}) =>

@@ -2,8 +2,8 @@
 // do not, and only as far as they identify it.
 
 import { describe, expect, it } from '@jest/globals'
+import { guestAliasesMax } from '../../../services/guest/identity.ts'
 import { guest } from '../../../services/guest/reducer.ts'
-import { limits } from '../../../shared/contract/limits.ts'
 import type { GuestAdvice } from '../../../shared/contract/messages.ts'
 import { roundKey, wordsHash } from '../../../shared/transcript/round-key.ts'
 import { given } from '../../support/given.ts'
@@ -89,11 +89,11 @@ describe('a round of a history in other words', () => {
 
   it('is that round in many spellings, of which the newest stay in the state', () => {
     let over = proposed.when(outcome(0, 1))
-    for (let n = 0; n <= limits.guestAliasesMax; n += 1) {
+    for (let n = 0; n <= guestAliasesMax; n += 1) {
       over = over.when(request(`r${n + 1}`, [keyOf(`{"cmd":"ls ${n}"}`)]))
       expect(unknownIn(over.records)).toEqual([])
     }
-    expect(over.state?.turn?.identities.aliases.size).toBe(limits.guestAliasesMax)
+    expect(over.state?.turn?.identities.aliases.size).toBe(guestAliasesMax)
     expect(unknownIn(over.when(request('again', [keyOf('{"cmd":"ls 0"}')])).records)).toEqual([])
   })
 

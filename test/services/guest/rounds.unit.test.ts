@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { guest } from '../../../services/guest/reducer.ts'
+import { guest, guestPendingMax } from '../../../services/guest/reducer.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { GuardInForce } from '../../../shared/contract/messages.ts'
 import { at, given } from '../../support/given.ts'
@@ -272,8 +272,8 @@ describe('one round is outstanding at a time (GUEST-2)', () => {
 
   it('a record beyond the limit is dropped, and a request names its round as unknown (G8)', () => {
     let folded = proposed.when(round('b.1'))
-    for (let n = 2; n <= limits.guestPendingMax + 10; n++) folded = folded.when(round(`b.${n}`))
-    expect(folded.state?.pending).toHaveLength(limits.guestPendingMax)
+    for (let n = 2; n <= guestPendingMax + 10; n++) folded = folded.when(round(`b.${n}`))
+    expect(folded.state?.pending).toHaveLength(guestPendingMax)
   })
 
   it('keeps no more bytes than the limit', () => {

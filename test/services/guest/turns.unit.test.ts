@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { guest } from '../../../services/guest/reducer.ts'
+import { guestEndedMs } from '../../../services/guest/turn.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { GuestCarried } from '../../../shared/contract/messages.ts'
 import { newestTurn } from '../../../shared/contract/topology.ts'
@@ -55,7 +56,7 @@ describe('a turn that a rule and its front have ended', () => {
   })
 
   it('opens again for a guest that goes on a minute after its last request', () => {
-    const later = ended.when(at(10 + limits.guestEndedMs, repeat))
+    const later = ended.when(at(10 + guestEndedMs, repeat))
     expect(only(later.records, 'guest-advice')).toMatchObject({ action: 'none', isOpen: true })
     expect(all(later.when(round('b.1')).records, 'turn-started')).toHaveLength(1)
   })
@@ -257,7 +258,7 @@ describe('a turn ends (G7)', () => {
   it('a minute after the advice to end it, unless its guest goes on', () => {
     const advised = proposed.when(outcome(0, 1, { intervention: intervention('end') }))
     const due = advised.due ?? 0
-    expect(due).toBe(3 + limits.guestEndedMs)
+    expect(due).toBe(3 + guestEndedMs)
     const again = advised.when(request('r1', ['a.1']))
     expect(only(again.records, 'guest-advice')).toMatchObject({ action: 'end', isOpen: true })
     expect(again.due).toBeGreaterThan(due)

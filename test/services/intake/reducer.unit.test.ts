@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { intake } from '../../../services/intake/reducer.ts'
+import { contentPieceBytesMax } from '../../../shared/contract/call/contents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { CancelRequested, ForkRequested, Origin } from '../../../shared/contract/messages.ts'
 import { keyOf, topicOf } from '../../../shared/contract/topology.ts'
@@ -58,7 +59,7 @@ describe('a piece of an image or a file', () => {
     ['a place that no content has', { piece: 16 }],
     ['a negative place', { piece: -1 }],
     ['no bytes', { data: Buffer.alloc(0) }],
-    ['too many bytes', { data: Buffer.alloc(limits.contentPieceBytesMax + 1) }],
+    ['too many bytes', { data: Buffer.alloc(contentPieceBytesMax + 1) }],
   ])('is dropped if it has %s', (_, fields) => {
     expect(given(intake).when({ ...sent, ...fields }).records).toEqual([])
   })

@@ -7,12 +7,12 @@ import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { fakeClock } from '../../../client/testing/fake-clock.ts'
+import { partBytesMax, wordlessStallsMax } from '../../../services/llm-gateway/performer/answer.ts'
 import { startGateway } from '../../../services/llm-gateway/performer/performer.ts'
 import { connectOnce } from '../../../services/llm-gateway/performer/providers/providers.ts'
 import type { AttemptTask } from '../../../services/llm-gateway/reducer.ts'
 import type { Agent } from '../../../shared/agents/agents.ts'
 import { defaultSettings } from '../../../shared/agents/policy/policy.ts'
-import { limits } from '../../../shared/contract/limits.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import type { Performer, PerformerContext } from '../../../shared/contract/performer.ts'
 import { createLog } from '../../../shared/lib/log/log.ts'
@@ -183,7 +183,7 @@ const forEachVendor = (check: (vendor: Vendor) => Promise<void>) => Promise.all(
 
 describe('a server of any vendor', () => {
   const stream = { 'content-type': 'text/event-stream' }
-  const wordless = `nothing of an answer from the provider for ${limits.wordlessStallsMax * stallMs} ms, only signs of life (${limits.wordlessStallsMax} times the agent's setting stallMs)`
+  const wordless = `nothing of an answer from the provider for ${wordlessStallsMax * stallMs} ms, only signs of life (${wordlessStallsMax} times the agent's setting stallMs)`
   const silent = `no byte from the provider for ${stallMs} ms (the agent's setting stallMs)`
 
   async function failedFor(
@@ -274,7 +274,7 @@ describe('a bus that is slow', () => {
     const send = async (response: ServerResponse) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       world.holdWrites(true)
-      for (const _ of [1, 2, 3]) response.write(text(longText(limits.partBytesMax)))
+      for (const _ of [1, 2, 3]) response.write(text(longText(partBytesMax)))
       for (; sent < paddings && !response.destroyed; sent += 1)
         if (!response.write(padding))
           await new Promise((resolve) => response.once('drain', resolve))
@@ -305,7 +305,7 @@ describe('a bus that is slow', () => {
           ? message.events.map((event) => (event.kind === 'text' ? event.text : ''))
           : [],
       )
-    const length = 3 * limits.partBytesMax + paddings + 'the end'.length
+    const length = 3 * partBytesMax + paddings + 'the end'.length
     await until(() => written().join('').length >= length)
     expect(written().join('')).toHaveLength(length)
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { llmGateway } from '../../../services/llm-gateway/reducer.ts'
+import { historyShorteningsMax, llmGateway } from '../../../services/llm-gateway/reducer.ts'
 import { defaultPolicy, defaultSettings, policyOf } from '../../../shared/agents/policy/policy.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type {
@@ -478,7 +478,7 @@ describe('a history that was shortened', () => {
 
   it('is sent again at once, beyond the tries, a bounded number of times (GATE-5)', () => {
     let open = given(llmGateway, modelRequest({ settings: { ...defaultSettings, attempts: 1 } }))
-    for (let n = 1; n <= limits.historyShorteningsMax; n += 1) {
+    for (let n = 1; n <= historyShorteningsMax; n += 1) {
       open = open.when(full(`id${n}`))
       expect(open.wants).toMatchObject([{ key: `attempt ${n}`, shortened: n }])
     }

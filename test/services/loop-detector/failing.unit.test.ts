@@ -2,8 +2,8 @@
 
 import { serialize } from 'node:v8'
 import { describe, expect, it } from '@jest/globals'
+import { interventionQuoteBytesMax } from '../../../services/loop-detector/evidence/evidence.ts'
 import { loopDetector, type Turn } from '../../../services/loop-detector/reducer.ts'
-import { limits } from '../../../shared/contract/limits.ts'
 import type { RoundChecked, RoundExecuted } from '../../../shared/contract/messages.ts'
 import {
   actions,
@@ -78,7 +78,7 @@ describe('the same failing call', () => {
     const [, , third] = played(...times(3, one('exec', raw, failing('boom'))))
     expect(third?.text).toContain('1. exec({ "command" : "xxx')
     expect(Buffer.byteLength(third?.text ?? '')).toBeLessThan(
-      3 * 2 * limits.interventionQuoteBytesMax + 1_000,
+      3 * 2 * interventionQuoteBytesMax + 1_000,
     )
     expect(third?.text.split('\n')).toHaveLength(14)
   })
@@ -494,7 +494,7 @@ describe('the breaker of one tool (I5.2)', () => {
   })
 
   it.each([
-    ['long', 'x'.repeat(2 * limits.interventionQuoteBytesMax)],
+    ['long', 'x'.repeat(2 * interventionQuoteBytesMax)],
     ['one that shows otherwise on a line', 'exec  it'],
   ])('replaces the text for a tool with the name %s', (_, name) => {
     const all = texts(...[1, 2, 3].map((n) => rejectedRound(name, args(n), 'command')))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { loopDetector } from '../../../services/loop-detector/reducer.ts'
+import { loopDetector, slowGuardMs } from '../../../services/loop-detector/reducer.ts'
 import { defaultPolicy } from '../../../shared/agents/policy/policy.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { GuardInForce, GuardWish, RoundChecked } from '../../../shared/contract/messages.ts'
@@ -78,7 +78,7 @@ describe('a round that waits for slow guards', () => {
   })
 
   it.each<[string, RoundChecked]>([
-    ['guards that answer soon', guarded(1, [guard({ deadlineMs: limits.slowGuardMs - 1 })])],
+    ['guards that answer soon', guarded(1, [guard({ deadlineMs: slowGuardMs - 1 })])],
     ['a shadow guard', guarded(1, [guard({ tools: [{ pattern: '*', mode: 'shadow' }] })])],
     [
       'a guard of other tools',

@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals'
 import { givenBy } from '../../../apps/replay/judge/overrides.ts'
 import type { Step } from '../../../apps/replay/judge/scenario.ts'
 import { judge } from '../../../apps/replay/judge/verdict.ts'
-import { limits } from '../../../shared/contract/limits.ts'
+import { loopLinesMax } from '../../../services/loop-detector/novelty/pieces.ts'
 
 const row = (number: number) => `row ${number} of the table`
 const rows = (from: number, to: number) =>
@@ -54,9 +54,7 @@ describe('different reads that bring nothing new', () => {
   })
 
   it('are no sweep if a result has more lines than the rule compares', () => {
-    const growing = Array.from({ length: 9 }, (_, index) =>
-      window(0, limits.loopLinesMax + 50 * index),
-    )
+    const growing = Array.from({ length: 9 }, (_, index) => window(0, loopLinesMax + 50 * index))
     expect(ruleOf(growing)).toBeNull()
   })
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { checkedArguments } from '../../../services/validator/reducer.ts'
 import type { UsableSchema } from '../../../shared/contract/arguments/compiled-schema.ts'
+import { schemaStepsMax } from '../../../shared/contract/arguments/schema-steps.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { callOf, rejectionOf, tool } from './round.ts'
 
@@ -472,7 +473,7 @@ describe('a schema that can be used', () => {
     ])
     return { $defs: Object.fromEntries(chain), properties: { command: next(1) } }
   }
-  const levelsAllowed = Math.floor(Math.log2(limits.schemaStepsMax + 2)) - 1
+  const levelsAllowed = Math.floor(Math.log2(schemaStepsMax + 2)) - 1
 
   it('is judged up to a number of references', () => {
     expect(reasonFor(doubling(levelsAllowed), { command: 'ls' })).toBe(
@@ -497,7 +498,7 @@ describe('a schema that can be used', () => {
   ])('is not judged beyond that, and the call does not run: %s', (_, schema, raw) => {
     const denial = rejectionOf(callOf(raw), [tool('exec', schema)])
     expect(denial).toMatchObject({ code: 'unusable_schema' })
-    expect(denial?.text).toContain(`takes more than ${limits.schemaStepsMax} steps`)
+    expect(denial?.text).toContain(`takes more than ${schemaStepsMax} steps`)
   })
 
   it('knows whether a field may be null even if the schema refers to itself in very many ways', () => {
@@ -569,7 +570,7 @@ describe('a schema that can be used', () => {
     )
     const args = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`key${n}`, 1]))
     const denial = rejectionOf(callOf(JSON.stringify(args)), [tool('exec', { patternProperties })])
-    expect(denial?.text).toContain(`takes more than ${limits.schemaStepsMax} steps`)
+    expect(denial?.text).toContain(`takes more than ${schemaStepsMax} steps`)
   })
 
   it('finds equal items in a long list without comparing all pairs', () => {

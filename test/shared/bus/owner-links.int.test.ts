@@ -8,8 +8,10 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { linkToOwner, type OwnerLink } from '../../../shared/bus/embedded/beside/link.ts'
 import {
   type LinkHost,
+  linkRequestsMax,
   listenForLinks,
   type OwnerLinks,
+  ownerLinksMax,
 } from '../../../shared/bus/embedded/beside/owner-links.ts'
 import { makeOwnFolder, socketOf } from '../../../shared/bus/embedded/beside/socket-place.ts'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -139,19 +141,19 @@ describe('a hostile process at a link', () => {
     for (let number = 1; number <= 1_000; number += 1)
       hostile.write(`${JSON.stringify({ number, request: 'much' })}\n`)
     const link = await linked()
-    await until(async () => answered >= limits.linkRequestsMax)
+    await until(async () => answered >= linkRequestsMax)
     for (let n = 0; n < 20; n += 1) expect(await link.request('go')).toBe('fine')
-    expect(answered).toBeLessThan(2 * limits.linkRequestsMax) // its system reads some answers
+    expect(answered).toBeLessThan(2 * linkRequestsMax) // its system reads some answers
     link.close()
   })
 
   it('gets an error when too many processes are linked', async () => {
     await listen(async () => 'fine')
-    for (let n = 0; n < limits.ownerLinksMax; n += 1) await stranger()
+    for (let n = 0; n < ownerLinksMax; n += 1) await stranger()
     const link = await linked()
     await expect(link.request('go')).rejects.toMatchObject({
       code: 'bus.full',
-      message: expect.stringContaining(`${limits.ownerLinksMax} processes already use ${file}`),
+      message: expect.stringContaining(`${ownerLinksMax} processes already use ${file}`),
     })
   })
 })

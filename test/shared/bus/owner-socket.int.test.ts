@@ -26,6 +26,7 @@ import { openBesideOwner } from '../../../shared/bus/embedded/beside/beside.ts'
 import { outsideRecord } from '../../../shared/bus/embedded/beside/outside-requests.ts'
 import {
   listenForRequests,
+  outsideRequestsMax,
   requestFromOwner,
 } from '../../../shared/bus/embedded/beside/owner-socket.ts'
 import { embeddedKind } from '../../../shared/bus/embedded/kind.ts'
@@ -35,7 +36,6 @@ import type {
   StoredRecord,
   Subscription,
 } from '../../../shared/contract/bus.ts'
-import { limits } from '../../../shared/contract/limits.ts'
 import type { GuardRegistration, GuardVerdict, Message } from '../../../shared/contract/messages.ts'
 import { guardTopicSpec, topicSpecs } from '../../../shared/contract/retention.ts'
 import { guardKeyPrefix } from '../../../shared/contract/topology.ts'
@@ -542,10 +542,8 @@ describe('requests of many processes', () => {
       return written
     }
     const owner = await listenForRequests({ file: file(), clock: systemClock, log, answer })
-    const answers = Array.from({ length: limits.outsideRequestsMax }, () =>
-      requestFromOwner(file(), {}),
-    )
-    await until(async () => requests === limits.outsideRequestsMax)
+    const answers = Array.from({ length: outsideRequestsMax }, () => requestFromOwner(file(), {}))
+    await until(async () => requests === outsideRequestsMax)
     const tooMany = await requestFromOwner(file(), { text: 'x'.repeat(4 * 1024 * 1024) }).catch(
       (error: unknown) => error,
     )
@@ -557,7 +555,7 @@ describe('requests of many processes', () => {
     })
     write('written')
     expect(new Set(await Promise.all(answers))).toEqual(new Set(['written']))
-    expect(requests).toBe(limits.outsideRequestsMax)
+    expect(requests).toBe(outsideRequestsMax)
     await owner.close()
   })
 

@@ -23,6 +23,7 @@ import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Marks } from '../../../shared/runtime/derived-id.ts'
 import { type Applied, createFold } from '../../../shared/runtime/fold.ts'
 import type { Judge } from '../../../shared/runtime/log/refusals.ts'
+import { refusedKeptMax } from '../../../shared/runtime/log/refusals.ts'
 import { cancel, modelRequest, responseWith, userMessage } from '../../support/messages.ts'
 
 // A toy stage in the gateway's place. A request opens a unit and counts failed attempts in place,
@@ -650,7 +651,7 @@ describe('a record that the runtime refuses', () => {
   })
 
   it('is named in the commit up to a limit, and the oldest are forgotten', async () => {
-    const many = Array.from({ length: limits.refusedKeptMax + 2 }, (_, at) => ({
+    const many = Array.from({ length: refusedKeptMax + 2 }, (_, at) => ({
       id: id(1_000_000 + at),
       message: modelRequest({ turn: at }),
     }))
@@ -659,7 +660,7 @@ describe('a record that the runtime refuses', () => {
     for (const record of records) await folded.apply(record)
     const { refused } = folded.position(records.length)
     expect(refused).toMatchObject({ forgottenTo: 3 })
-    expect(refused?.offsets).toHaveLength(limits.refusedKeptMax)
+    expect(refused?.offsets).toHaveLength(refusedKeptMax)
     expect(JSON.stringify(folded.position(records.length)).length).toBeLessThan(4096)
   })
 })

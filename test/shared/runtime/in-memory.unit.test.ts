@@ -2,10 +2,9 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { codec, decode } from '../../../shared/codec/codec.ts'
-import { limits } from '../../../shared/contract/limits.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import { closed, type Stage } from '../../../shared/contract/stage.ts'
-import { createPlayer } from '../../../shared/runtime/in-memory.ts'
+import { createPlayer, memoryRecordsKeptMax } from '../../../shared/runtime/in-memory.ts'
 
 const cancelled: Message = { type: 'cancel-requested', conversation: 'c', messageId: 'm' }
 const ended: Message = { type: 'turn-ended', conversation: 'c', turn: 1 }
@@ -96,7 +95,7 @@ describe('a live player', () => {
     return { written, player: createPlayer({ live: { clock, onWritten } }) }
   }
 
-  it.each([1, limits.memoryRecordsKeptMax * 2 + 3])(
+  it.each([1, memoryRecordsKeptMax * 2 + 3])(
     'folds a unit of %i records again after its reducer has thrown, from at most a few records',
     async (count) => {
       const seen: number[] = []
@@ -113,7 +112,7 @@ describe('a live player', () => {
       await settling
       const expected = [...Array.from({ length: count }, (_, at) => 2 * at), 2 * count + 1]
       expect(units.get('c')?.state.count).toEqual(expected)
-      expect(seen.length - 2 * count - 2).toBeLessThanOrEqual(limits.memoryRecordsKeptMax + 1)
+      expect(seen.length - 2 * count - 2).toBeLessThanOrEqual(memoryRecordsKeptMax + 1)
       expect(written).toContainEqual([
         'dead-letters',
         expect.objectContaining({ type: 'dead-letter', reason: 'no reaction', offset: 2 * count }),

@@ -7,12 +7,12 @@ import { pino } from 'pino'
 import { type FakeClock, fakeClock } from '../../../client/testing/fake-clock.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import type { Bus, Subscription } from '../../../shared/contract/bus.ts'
-import { limits } from '../../../shared/contract/limits.ts'
 import type { AttemptFailed, ModelRequest, Tick } from '../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import { topicSpecs } from '../../../shared/contract/retention.ts'
 import { closed, type Stage } from '../../../shared/contract/stage.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
+import { observationTriesMax } from '../../../shared/runtime/observation.ts'
 import { runStage } from '../../../shared/runtime/run-stage.ts'
 
 /** Has no effect. */
@@ -107,12 +107,12 @@ describe('an observation that cannot be written', () => {
   })
 
   it('fails after the last retry: the write is rejected, and the stage cannot continue', async () => {
-    errors = new Array(limits.observationTriesMax).fill(full)
+    errors = new Array(observationTriesMax).fill(full)
     const refused = expect(context.write('self', [observation])).rejects.toBe(full)
     await passTime()
     await refused
     await expect(subscription.failed).rejects.toBe(full)
-    expect(appends).toBe(limits.observationTriesMax)
+    expect(appends).toBe(observationTriesMax)
   })
 
   it('fails at once if no retry can help', async () => {

@@ -13,7 +13,10 @@ import type { Parent, Policy } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { budgetLog } from '../../../shared/runtime/budgets/budget-log.ts'
 import { createBudgetReaders } from '../../../shared/runtime/budgets/budget-readers.ts'
-import { callReservations } from '../../../shared/runtime/budgets/call-reservations.ts'
+import {
+  callReservations,
+  sharedByRepeats,
+} from '../../../shared/runtime/budgets/call-reservations.ts'
 import { childPlaces } from '../../../shared/runtime/budgets/child-places.ts'
 import { onceValues } from '../../../shared/runtime/budgets/once-values.ts'
 import { policyReader } from '../../../shared/runtime/settings/policy-reader.ts'
@@ -106,7 +109,7 @@ export function startFronts(options: FrontsOptions): Fronts {
       return typeof policy === 'string' ? own : policy
     }
     const context = { budgets: budgetLog({ bus, topicPrefix, log }), clock: bus.clock, log }
-    const reservations = callReservations(context, createBudgetReaders().ledgers)
+    const reservations = sharedByRepeats(callReservations(context, createBudgetReaders().ledgers))
     const children = childPlaces(reservations)
     const places = guestPlaces({ children, once: onceValues(reservations), policy: policyFor })
     const threadsOf = (blocking: boolean): Threads => {

@@ -1,7 +1,11 @@
 // An agent that runs itself: its model asks for up to 24 children in one response, and each child may do the
 // same. The calls run with the real code of agents as tools. Operators stop a tree while its children start.
 
-import { createAgentCalls } from '../../../client/agents/agent-calls.ts'
+import {
+  type AgentCalls,
+  type AskAgent,
+  createAgentCalls,
+} from '../../../client/agents/agent-calls.ts'
 import type { AgentTurn } from '../../../client/define/agent-tool.ts'
 import type { Agent, Agents, FunctionTool } from '../../../shared/agents/agents.ts'
 import { policyOf } from '../../../shared/agents/policy/policy.ts'
@@ -117,9 +121,7 @@ export function childrenOf(options: ChildrenOptions): StartChild {
       declarations,
     })
     signal.addEventListener('abort', () => {
-      if (!machine.alive) return
-      noted.cancelled = true
-      write({ type: 'cancel-requested', conversation, messageId })
+      if (machine.alive) cancel(sent)
     })
     const finished = new Promise<TurnFinished>((resolve) => {
       const end = () => machine.after(1, () => resolve(ends.get(key) as TurnFinished))
@@ -129,18 +131,37 @@ export function childrenOf(options: ChildrenOptions): StartChild {
     return { finished }
   }
 
-  return (run, call, machine) => {
+  function cancel(sent: Pick<Asked, 'conversation' | 'messageId'>): void {
+    const { conversation, messageId } = sent
+    const key = messageKey({ conversation, messageId })
+    for (const noted of ledger.sent) if (messageKey(noted) === key) noted.cancelled = true
+    write({ type: 'cancel-requested', conversation, messageId })
+  }
+
+  function callsBy(ask: AskAgent): AgentCalls {
     const calls = createAgentCalls()
-    calls.begin(agents, partitions, {
-      ask: (agent, sent) => ask(machine, agent, sent),
-      cancel: () => Promise.reject(new Error('no tool of the simulation cancels an agent')),
-    })
+    calls.begin(agents, partitions, { ask, cancel: async (sent) => cancel(sent) })
+    return calls
+  }
+
+  // Any process that runs no call any more may cancel its agent.
+  for (const { tools } of agents.values())
+    for (const { run } of tools)
+      if (run.kind === 'function' && run.runsAgent !== undefined)
+        run.cancelAgent = callsBy(nobodyAsks).cancel
+
+  return (run, call, machine) => {
+    const calls = callsBy((agent, sent) => ask(machine, agent, sent))
     const turn = { agent: { name: run.runsAgent }, caps: {}, text: () => 'dig' } as unknown
     return startFunction(
       { ...run, run: (args, own) => calls.run(turn as AgentTurn, parentName, args, own) },
       call,
     )
   }
+}
+
+const nobodyAsks: AskAgent = () => {
+  throw new Error('a process that only cancels asks no agent')
 }
 
 type Asked = { conversation: ConversationId; messageId: string; text: string; signal: AbortSignal }

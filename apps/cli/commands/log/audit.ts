@@ -1,10 +1,16 @@
 // weir audit.
 
 import { type Command, Option } from 'commander'
+import { withExitCodes } from '../../../terminal/exit-codes.ts'
 import { once, settingsOf, unredactedOption, whichBus, withSettings } from '../flags.ts'
 
 export function addAudit(program: Command): void {
-  withSettings(program.command('audit'), [...whichBus, 'topicPrefix'])
+  const audit = withExitCodes(program.command('audit'), [
+    { code: 0, meaning: 'done, or no fault with --verify' },
+    { code: 1, meaning: 'a fault with --verify, or failed' },
+    { code: 3, meaning: 'no fault and no proof with --verify' },
+  ])
+  withSettings(audit, [...whichBus, 'topicPrefix'])
     .option('--since <time>', "only since this time: 2026-07-29T10:12:03Z, 2026-07-29, '30d ago'")
     .option('--until <time>', 'only before this time')
     .option('--by <name>', 'only of this person, such as key:ann')
@@ -14,16 +20,10 @@ export function addAudit(program: Command): void {
       'only this kind: approval, question, stop, budget, guard, policy, prices, key, deletion, title, other',
     )
     .option('--tenant <name>', 'only of this tenant')
-    .option(
-      '--verify',
-      'check the chains instead: name changed, missing and moved records. Exit codes: 0 no fault, 1 a fault, 3 no fault and no proof',
-    )
+    .option('--verify', 'check the chains instead: name changed, missing and moved records')
     .option('--expect <head>', 'with --verify: the head that an earlier check printed', once)
     .addOption(unredactedOption())
-    .option(
-      '--json',
-      'print one JSON object per line; see AuditEntry in shared/view/audit/entries.ts',
-    )
+    .option('--json', 'print one JSON object per line')
     .addOption(
       new Option('--format <format>', 'print one line for another system').choices(['ocsf', 'cef']),
     )

@@ -18,12 +18,9 @@ export function addDeadLetters(program: Command): void {
     withSettings(deadLetters.command('list', { isDefault: true }), [...whichBus, 'topicPrefix']),
   )
     .description(
-      'List the dead letters: place, stage, reason, and the source of the record. Works while Weir runs.',
+      "List the dead letters: place, stage, reason, and the record's source. Works while Weir runs.",
     )
-    .option(
-      '--json',
-      'print one JSON object per line; see ListedLetter in apps/history/dead-letters/list.ts',
-    )
+    .option('--json', 'print one JSON object per line')
     .addOption(bundleOption())
     .action(async (options) =>
       (await import('../../../history/dead-letters/list.ts')).listDeadLetters(
@@ -35,10 +32,10 @@ export function addDeadLetters(program: Command): void {
 
   withSettings(deadLetters.command('show'), [...whichBus, 'topicPrefix'])
     .description(
-      'Show a dead letter with its record, decoded as far as possible, and whether you can retry it.',
+      'Show a dead letter with its record, decoded as far as possible, and whether you can retry the record.',
     )
     .argument('<place>', 'PARTITION/OFFSET from the list')
-    .option('--json', 'print one JSON object; see ShownLetter in apps/history/dead-letters/list.ts')
+    .option('--json', 'print one JSON object')
     .addOption(unredactedOption())
     .addOption(bundleOption())
     .action(async (place, options) =>
@@ -52,7 +49,7 @@ export function addDeadLetters(program: Command): void {
 
   const retry = answers(deadLetters.command('retry'), {
     yes: 'all are written, now or earlier',
-    no: 'one is not, or you answered no',
+    no: 'a record is not, or you answered no',
   })
   withLetterFilter(withSettings(retry, [...whichBus, 'topicPrefix', 'logLevel', 'synchronous']))
     .description(

@@ -20,7 +20,7 @@ export function addForget(program: Command): void {
     .option(...by)
     .option('--dry-run', 'delete nothing: list the conversations')
     .option('--yes', 'delete without a question')
-    .option('--json', 'print one JSON object; see Forgotten in client/forget/forget.ts')
+    .option('--json', 'print one JSON object')
     .action(async (options) => {
       process.exitCode = await (await import('../../../service/forget/forget.ts')).forget(
         options,

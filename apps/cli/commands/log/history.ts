@@ -20,7 +20,7 @@ export function addHistory(program: Command): void {
     .option('--full', 'do not shorten texts')
     .addOption(unredactedOption())
     .option('--reasoning', "include the model's reasoning")
-    .option('--json', 'print one JSON object; see shared/view/timeline.ts')
+    .option('--json', 'print one JSON object')
     .addOption(bundleOption())
     .action(async (id, conversation, options) => {
       const { bundleNamed, inspectAny } = await import('../../../history/inspect/inspect.ts')
@@ -60,10 +60,7 @@ export function addHistory(program: Command): void {
     .addOption(sortOption())
     .addOption(unredactedOption())
     .addOption(bundleOption())
-    .option(
-      '--json',
-      'print one JSON object per line; see PricedConversation in apps/history/conversations/conversations.ts; with --tree TreeTimeline in shared/view/tree.ts',
-    )
+    .option('--json', 'print one JSON object per line')
     .action(async (options) =>
       (await import('../../../history/conversations/conversations.ts')).listConversations(
         await settingsBeside(options.bundle, options),

@@ -5,7 +5,7 @@ import { answers } from '../../../terminal/text/ending.ts'
 import { settingsOf, whichBus, withSettings } from '../flags.ts'
 
 export function addReset(program: Command): void {
-  const damage = { yes: 'no commit is outside its log', no: 'one is' }
+  const damage = { yes: 'no commit is outside its log', no: 'a commit is' }
   withSettings(answers(program.command('reset'), damage), [...whichBus, 'topicPrefix'])
     .option('--stage <name>', 'only this stage')
     .option('--partition <number>', 'only this partition of the stage')

@@ -33,7 +33,7 @@ export function addTopics(program: Command): void {
     )
 
   withSettings(topics.command('acls'), topicSettings)
-    .description('Print the least rights of each principal on Kafka. Changes nothing.')
+    .description("Print each principal's least rights on Kafka. Changes nothing.")
     .option('--guard <name>', 'also this guard; repeat for more', listed)
     .option('--registered', 'also the guards that are registered in the log; needs a broker')
     .option(
@@ -54,10 +54,10 @@ export function addTopics(program: Command): void {
       (await import('../../../service/topics/acls.ts')).showAcls(options, process.stdout),
     )
 
-  const all = { yes: 'all topics match the plan', no: 'one does not' }
+  const all = { yes: 'all topics match the plan', no: 'a topic does not' }
   withSettings(answers(topics.command('create'), all), [...topicSettings, ...keeping])
     .description(
-      'Create the missing topics, also those of registered guards. Changes no existing topic.',
+      'Create the missing topics, also for registered guards. Changes no existing topic.',
     )
     .option('--json', 'print one JSON object')
     .action(async (options) => {
@@ -70,7 +70,7 @@ export function addTopics(program: Command): void {
 
   withSettings(answers(topics.command('check'), all), [...topicSettings, ...keeping])
     .description(
-      'Compare the topics, also those of registered guards, with the plan. Prints each difference and its fix.',
+      'Compare the topics, also for registered guards, with the plan. Prints each difference with a fix.',
     )
     .option('--json', 'print one JSON object')
     .action(async (options) => {
@@ -83,7 +83,7 @@ export function addTopics(program: Command): void {
 
   withSettings(topics.command('grow'), [...whichBus, 'topicPrefix', 'partitions'])
     .description(
-      'Print the steps to a log with more partitions. Changes nothing: the number of a log is fixed.',
+      "Print the steps to a log with more partitions. Changes nothing: a log's number is fixed.",
     )
     .addHelpText('after', '\nExits with 1, because the topics did not grow.')
     .action(async (flags) => {

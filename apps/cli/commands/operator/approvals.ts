@@ -1,6 +1,7 @@
 // weir approvals list and rules, allow, deny.
 
 import type { Command } from 'commander'
+import { withExitCodes } from '../../../terminal/exit-codes.ts'
 import { settingsOf } from '../flags.ts'
 import { by, changing, listing } from './setting-commands.ts'
 
@@ -9,8 +10,8 @@ export function addApprovals(program: Command): void {
 
   const load = async () => (await import('../../../service/approvals/list.ts')).approvalList
   const list = approvals.command('list', { isDefault: true })
-  listing(list, ' (type WaitingApproval)', load).description(
-    'List the waiting calls: id, exact arguments, start and end of the wait. Works while Weir runs.',
+  listing(list, load).description(
+    "List the waiting calls: id, exact arguments, the wait's start and end. Works while Weir runs.",
   )
 
   changing(approvals.command('rules'))
@@ -31,7 +32,10 @@ export function addApprovals(program: Command): void {
     })
 
   for (const answer of ['allow', 'deny'] as const) {
-    const command = changing(program.command(answer))
+    const command = withExitCodes(changing(program.command(answer)), [
+      { code: 0, meaning: 'your decision counts' },
+      { code: 4, meaning: 'somebody decided earlier' },
+    ])
       .argument('<id>', 'the id that weir approvals shows')
       .option(...by)
     if (answer === 'allow')

@@ -8,7 +8,7 @@ export function addBudgets(program: Command): void {
 
   const set = changing(budget.command('set'))
     .description(
-      'Set a budget, effective from the next model request. One of the same tenant, subject, window and unit is replaced.',
+      'Set a budget, effective from the next model request. Replaces a budget with the same tenant, subject, window and unit.',
     )
     .option(
       '--tenant <name>',
@@ -35,17 +35,18 @@ export function addBudgets(program: Command): void {
   runs(set, async () => (await import('../../../service/budgets/change.ts')).budgetChange)
 
   const load = async () => (await import('../../../service/budgets/list.ts')).budgetList
-  listing(budget.command('list'), '; see apps/service/budgets/list.ts', load).description(
-    'List the budgets in force and their use.',
-  )
+  listing(budget.command('list'), load).description('List the budgets in force and their use.')
 
   removal(budget.command('remove'), 'budget')
 
   const prices = changing(budget.command('prices'))
     .description(
-      'Set own prices of models, in US dollars per million tokens. They win over the known prices. Without a file: remove them.',
+      'Set own model prices, in US dollars per million tokens. They win over the known prices. Without a file: remove them.',
     )
-    .argument('[file]', 'a JSON file; see apps/service/budgets/prices.ts')
+    .argument(
+      '[file]',
+      'a JSON file, such as {"openai-chat/my-model": {"input": 0.5, "output": 1.5}}',
+    )
     .option(...by)
   runs(prices, async () => (await import('../../../service/budgets/prices.ts')).pricesChange)
 }

@@ -11,7 +11,7 @@ export function addFleet(program: Command): void {
       "pin the record format in which all processes write, such as 1 before an upgrade that you may take back; 'newest' removes the pin",
     )
     .option(...by)
-    .option('--json', 'print one JSON object; see apps/service/fleet/fleet.ts')
+    .option('--json', 'print one JSON object')
     .action(async (options) => {
       const { showFleet } = await import('../../../service/fleet/fleet.ts')
       await showFleet(options, await settingsOf(options), process.stdout)

@@ -81,7 +81,7 @@ function addRegister(guard: Command): void {
 function addMode(guard: Command): void {
   const mode = changing(guard.command('mode'))
     .description(
-      'Switch a guard. enforce: calls wait for it. shadow: its verdicts are recorded and change nothing.',
+      'Switch a guard. enforce: calls wait for the guard. shadow: verdicts are recorded and change nothing.',
     )
     .argument('<name>', 'the name of the guard')
     .addArgument(new Argument('<mode>').choices(guardModes))
@@ -92,7 +92,7 @@ function addMode(guard: Command): void {
 
 function addList(guard: Command): void {
   const load = async () => (await import('../../../service/guards/list.ts')).guardList
-  listing(guard.command('list'), '; see apps/service/guards/list.ts', load)
+  listing(guard.command('list'), load)
     .description(
       'List the registered guards: mode, rounds, denials, late answers, latency, agreement.',
     )

@@ -21,7 +21,7 @@ export function addKeys(program: Command): void {
   keys
     .command('tenant')
     .description(
-      "Add a key that encrypts the records of a tenant from then on; its older keys still decrypt. '*': all tenants without their own.",
+      "Add an encryption key for a tenant's records from then on; older keys still decrypt. '*': all tenants without a key.",
     )
     .argument('<tenant>', "the tenant, or '*'")
     .requiredOption('--file <file>', 'the file of the keys; it is made readable by you only', once)
@@ -36,9 +36,9 @@ export function addKeys(program: Command): void {
 
   withSettings(keys.command('renew'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
     .description(
-      'Encrypt the keys of conversations with the newest keys of the tenants, and delete keys of deleted conversations.',
+      "Encrypt conversations' keys with their tenants' newest keys, and delete deleted conversations' keys.",
     )
-    .option('--json', 'print one JSON object; see Renewed in shared/bus/encryption/key-renewal.ts')
+    .option('--json', 'print one JSON object')
     .action(async (options) => {
       process.exitCode = await (
         await import('../../../service/keys/renew.ts')

@@ -24,30 +24,29 @@ export function addPolicy(program: Command): void {
     .option('--file <file>', 'JSON by key; replaces all values that are set for the agent')
     .option(...agentFile)
     .option(...by)
-    .option(
-      '--json',
-      'print the changes, one JSON object per line; see apps/service/policy/difference.ts',
-    )
+    .option('--json', 'print the changes, one JSON object per line')
   runs(set, async () => (await import('../../../service/policy/change.ts')).policyChange, fileOf)
 
   const get = policy
     .command('get')
-    .description('Show the set values of all agents; of one agent, every value with its origin.')
+    .description("Show all agents' set values, or an agent's values with their origin.")
     .argument('[agent]', "the agent's name, or '*' for the values for all agents")
     .option(...agentFile)
   const load = async () => (await import('../../../service/policy/shown-policy.ts')).policyList
-  listing(get, '; see apps/service/policy/shown-policy.ts', load, fileOf)
+  listing(get, load, fileOf)
 
   withSettings(
-    answers(policy.command('diff'), { yes: 'there is no difference', no: 'there is one' }),
+    answers(policy.command('diff'), { yes: 'there is no difference', no: 'there is a difference' }),
     [...whichBus, 'topicPrefix'],
   )
-    .description('Show the effect of changes. Without changes, show the effect of the set values.')
+    .description(
+      'Show the effect that changes have. Without changes, show the effect that the set values have.',
+    )
     .argument('<agent>', "the agent's name, or '*' for all")
     .argument('[changes...]', 'KEY=VALUE, as for weir policy set')
     .option('--file <file>', 'JSON by key; replaces all values that are set for the agent')
     .option(...agentFile)
-    .option('--json', 'print one JSON object per line; see apps/service/policy/difference.ts')
+    .option('--json', 'print one JSON object per line')
     .action(async (agent, changes, options) => {
       process.exitCode = await (await import('../../../service/policy/shown-policy.ts')).diffPolicy(
         { ...fileOf(options), agent, changes },
@@ -62,10 +61,7 @@ export function addPolicy(program: Command): void {
     .argument('[keys...]', 'the keys to remove; default: all')
     .option(...agentFile)
     .option(...by)
-    .option(
-      '--json',
-      'print the changes, one JSON object per line; see apps/service/policy/difference.ts',
-    )
+    .option('--json', 'print the changes, one JSON object per line')
   runs(unset, async () => (await import('../../../service/policy/change.ts')).policyRemoval, fileOf)
 }
 

@@ -44,11 +44,10 @@ export function runs<Flags, Input, Done>(
 /** `load`: gets the list that the command prints. `type`: the place of the type of its JSON. */
 export function listing<Options, Item>(
   command: Command,
-  type: string,
   ...[load, rename]: [(options: Options) => Promise<SettingList<Options, Item>>, Rename?]
 ): Command {
   return withSettings(command, [...whichBus, 'topicPrefix'])
-    .option('--json', `print one JSON object per line${type}`)
+    .option('--json', 'print one JSON object per line')
     .action(async () => {
       const flags = flagsOf(command, rename)
       const { listSettings } = await import('../../../service/setting-command.ts')

@@ -18,11 +18,8 @@ export function addStops(program: Command): void {
     .option(...by)
   runs(stop, async () => (await import('../../../service/stops/change.ts')).stopChange)
 
-  listing(
-    program.command('stops'),
-    '; see apps/service/stops/list.ts',
-    async (options: { released?: boolean }) =>
-      (await import('../../../service/stops/list.ts')).stopListOf(options),
+  listing(program.command('stops'), async (options: { released?: boolean }) =>
+    (await import('../../../service/stops/list.ts')).stopListOf(options),
   ).option('--released', 'list the newest releases instead: id, time and author')
 
   removal(program.command('release'), 'stop')

@@ -23,6 +23,12 @@ import type { ConversationsData, FilterData, TreeData } from '../page/console-st
 /** How long a list waits for new records of the log, before it shows those that were read. */
 const waitMs = 1_000
 
+/** A list waits for no read of more records, such as the first one of a log. */
+const awaitedRecordsMax = 20_000
+
+/** A read knows its length so soon after its begin. */
+const lookMs = 50
+
 type Page = Omit<ConversationsData, 'conversations'> & {
   conversations: Awaited<ReturnType<typeof newestConversations>>
 }
@@ -36,7 +42,7 @@ export async function conversationsPage(
   await readFor(search, waitMs)
   const { behind } = search
   if (behind > 0 && isEmptyFilter(filter) && sort === 'time') {
-    const newest = await newestConversations(log, skip + limit)
+    const newest = await search.whilePaused(() => newestConversations(log, skip + limit))
     const next = newest.length === skip + limit ? `${skip + limit}` : null
     return { conversations: newest.slice(skip), next, total: null, all: null, behind }
   }
@@ -72,7 +78,15 @@ export async function treeData(
 
 /** The read goes on afterwards. */
 async function readFor(search: Search, ms: number): Promise<void> {
-  const late = new AbortController()
-  await Promise.race([search.refresh(), pause(systemClock, ms, late.signal)])
-  late.abort()
+  let isRead = false
+  const reading = search.refresh().then(() => {
+    isRead = true
+  })
+  reading.catch(() => {}) // the next list reports a failure that comes later
+  const until = systemClock.monotonic() + ms
+  while (!isRead && search.behind <= awaitedRecordsMax && systemClock.monotonic() < until) {
+    const late = new AbortController()
+    await Promise.race([reading, pause(systemClock, lookMs, late.signal)])
+    late.abort()
+  }
 }

@@ -1,13 +1,15 @@
 // The registered guards with their verdicts of the last hour, minute by minute.
-// It reads at most `limits.consoleVerdictsMax` records of a partition, the newest.
+// It reads at most `consoleVerdictsMax` records of a partition, the newest.
 
-import { limits } from '../../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
 import { registeredGuards } from '../../../../shared/runtime/guards/guard-registry.ts'
 import { answerTime, judgedBy, modeOn } from '../../../../shared/view/verdicts.ts'
 import type { OpenLog } from '../../../history/open-log.ts'
 import { listedGuards } from '../../../service/guards/list.ts'
 import type { GuardsData, VerdictsOfMinute } from '../page/operator-state.ts'
+
+/** A guard's records in a partition that the console counts, the newest. */
+const consoleVerdictsMax = 20_000
 
 const minuteMs = 60_000
 const minutesShown = 60
@@ -30,7 +32,7 @@ export async function guardsData(log: OpenLog, now: Milliseconds): Promise<Guard
 
   const listed = await listedGuards(log, {
     since: first * minuteMs,
-    recordsMax: limits.consoleVerdictsMax,
+    recordsMax: consoleVerdictsMax,
     onVerdict(guard, answer, time) {
       const minute = minuteOf(guard, time)
       const { tookMs, isLate } = answerTime(answer, time)

@@ -12,6 +12,13 @@ import type { Milliseconds } from '../../../../shared/lib/clock.ts'
 import { touch } from '../../../../shared/lib/recency.ts'
 import type { ConsoleState, Decision, WaitingCall } from '../page/console-state.ts'
 
+/** Waiting calls in the console; their arguments together. `weir approvals` has no such limit. */
+const consoleInboxMax = 1_000
+export const consoleInboxBytesMax = 4 * 1024 * 1024
+/** Tools whose last allowed arguments the console keeps, and the bytes of one. */
+const consoleAllowedMax = 256
+const consoleAllowedBytesMax = 64 * 1024
+
 /** By `[conversation, turn, round, ordinal, id]` as JSON: a call may ask several questions. */
 type Waiting = Omit<WaitingCall, 'allowed'>
 
@@ -106,11 +113,11 @@ function shownCall(call: PendingCall) {
 function addCall(inbox: InboxFold, key: string, call: Waiting): void {
   const { waiting, more } = inbox
   if (waiting.has(key)) return
-  if (waiting.size >= limits.consoleInboxMax) {
-    if (more.size < limits.consoleInboxMax) more.set(key, call)
+  if (waiting.size >= consoleInboxMax) {
+    if (more.size < consoleInboxMax) more.set(key, call)
     return
   }
-  const fits = inbox.bytes + call.bytes <= limits.consoleInboxBytesMax
+  const fits = inbox.bytes + call.bytes <= consoleInboxBytesMax
   if (fits) inbox.bytes += call.bytes
   waiting.set(key, fits ? call : { ...call, rawArguments: null })
 }
@@ -124,8 +131,8 @@ function remove(inbox: InboxFold, key: string): void {
 
 function keepAllowed({ allowed }: InboxFold, call: Waiting): void {
   const key = JSON.stringify([call.agent, call.name])
-  if (call.rawArguments !== null && call.bytes <= limits.consoleAllowedBytesMax)
-    touch(allowed, key, call.rawArguments, limits.consoleAllowedMax)
+  if (call.rawArguments !== null && call.bytes <= consoleAllowedBytesMax)
+    touch(allowed, key, call.rawArguments, consoleAllowedMax)
   else allowed.delete(key)
 }
 
@@ -138,7 +145,7 @@ export function shownInbox(inbox: InboxFold, now: Milliseconds): ConsoleState['i
   const waiting = open.map((call): WaitingCall => {
     const allowed = inbox.allowed.get(JSON.stringify([call.agent, call.name])) ?? null
     bytes += allowed?.length ?? 0
-    return { ...call, allowed: bytes > limits.consoleInboxBytesMax ? null : allowed }
+    return { ...call, allowed: bytes > consoleInboxBytesMax ? null : allowed }
   })
   return { waiting, more: inbox.more.size, decided: inbox.decided }
 }

@@ -18,6 +18,9 @@ import {
   turnStates,
 } from '../page/console-state.ts'
 
+/** A turn without a record for so long is shown as stalled, unless a person or a guest has it. */
+export const consoleStalledMs = 2 * 60_000
+
 /** `since`: at this place. `spend`: see spend.ts. */
 export type OpenTurn = TurnId & {
   agent: string
@@ -118,7 +121,7 @@ function shownTurn(
   return { conversation, agent, round, startedAt: firstAt, idle: spend.count, state, detail, since }
 }
 
-const stalledMs = limits.consoleStalledMs
+const stalledMs = consoleStalledMs
 
 /** The deadline of a call ends these. */
 const waits: ReadonlySet<TurnState> = new Set(['person', 'client'])

@@ -2,7 +2,7 @@
 // A round counts if an intervention names it as evidence, in shadow too. The first
 // round of a streak had a new result and does not count, so the sums are a lower bound.
 // Money is that of settled reservations, by round. Its records and those of the
-// activity come in any order. Money of at most `limits.consoleRoundsPricedMax` rounds is kept.
+// activity come in any order. Money of at most `consoleRoundsPricedMax` rounds is kept.
 // A settled attempt that was written twice counts once.
 
 import { limits } from '../../../../shared/contract/limits.ts'
@@ -17,6 +17,10 @@ import { tokensOf, usdOf } from '../../../../shared/view/totals.ts'
 import type { ConsoleState, Spend, SpendBy } from '../page/console-state.ts'
 import { entryOf, type Hour, minutesOf, summed, sumsByKey } from './hour.ts'
 import type { OpenTurn, TurnSpend } from './open-turns.ts'
+
+/** Rounds of an open turn whose tokens the console keeps, and rounds whose money it keeps. */
+export const consoleRoundsKept = 64
+const consoleRoundsPricedMax = 20_000
 
 /** `to`: the sum of a round that counts. */
 type RoundMoney = { usd: number; isPriced: boolean; attempts: string[]; to: SpendBy | undefined }
@@ -59,7 +63,7 @@ export function addToSpend(
 function keepTokens({ tokens, idle }: TurnSpend, round: number, used: number): void {
   tokens.set(round, used)
   const [oldest] = tokens.keys()
-  if (tokens.size <= limits.consoleRoundsKept || oldest === undefined) return
+  if (tokens.size <= consoleRoundsKept || oldest === undefined) return
   tokens.delete(oldest)
   idle.delete(oldest)
 }
@@ -97,7 +101,7 @@ function moneyOf({ money }: SpendFold, { conversation, turn, round }: RoundPlace
   const known = money.get(key)
   if (known !== undefined) return known
   const made: RoundMoney = { usd: 0, isPriced: false, attempts: [], to: undefined }
-  touch(money, key, made, limits.consoleRoundsPricedMax)
+  touch(money, key, made, consoleRoundsPricedMax)
   return made
 }
 

@@ -2,7 +2,7 @@
 // with several values of one threshold.
 // It judges at most `limits.consoleWhatIfTurnsMax` turns, and reads at most
 // `limits.consoleWhatIfRecordsMax` records.
-// Other work runs between two parts of `limits.consoleWhatIfStepMax` records, and
+// Other work runs between two parts of `consoleWhatIfStepMax` records, and
 // there it ends if `signal` aborts.
 
 import { setImmediate as othersTurn } from 'node:timers/promises'
@@ -20,6 +20,10 @@ import { contentsOf } from '../../../replay/what-if/policy-flags.ts'
 import { whatIf } from '../../../replay/what-if/what-if.ts'
 import type { TurnChange, WhatIfData } from '../page/operator-state.ts'
 import type { RecentTurn } from './recent-turns.ts'
+
+/** Records between two pauses of a what-if, and changed turns that it shows for a value. */
+const consoleWhatIfStepMax = 64
+const consoleTurnChangesMax = 20
 
 /** A turn's first record may be so much older than its beginning: it waited for the one before. */
 const waitedMs: Milliseconds = 600_000
@@ -61,7 +65,7 @@ function bounded(log: ReadLog, turns: readonly TurnId[], signal: AbortSignal): R
         signal.throwIfAborted()
         const records = await log.bus.read({
           ...range,
-          limit: Math.min(limit, limits.consoleWhatIfStepMax),
+          limit: Math.min(limit, consoleWhatIfStepMax),
         })
         read += records.length
         if (read > limits.consoleWhatIfRecordsMax)
@@ -111,7 +115,7 @@ function shownChanges(changes: readonly Change[]): TurnChange[] {
       lost: denied.length,
     }))
     .sort((a, b) => b.roundsSaved - a.roundsSaved || b.lost - a.lost)
-    .slice(0, limits.consoleTurnChangesMax)
+    .slice(0, consoleTurnChangesMax)
 }
 
 function shownDecision(decision: Change['was']): TurnChange['was'] {

@@ -3,7 +3,6 @@
 // The evidence has neither a key nor a hash. Without a log the change counts, with a warning.
 
 import { personHere } from '../../../../services/approval/performer/person.ts'
-import { limits } from '../../../../shared/contract/limits.ts'
 import { isNamedTenant, namedTenantRule } from '../../../../shared/contract/tenant.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'
 import { durationOf } from '../../../../shared/lib/duration.ts'
@@ -30,6 +29,9 @@ import {
 } from './api-keys.ts'
 import { lastUses } from './key-use.ts'
 import { type Role, roles } from './principal.ts'
+
+/** How long a replaced key may count. */
+const edgeKeyOverlapMsMax = 365 * 24 * 60 * 60_000
 
 type KeyFile = { file: string }
 type Author = { by?: string }
@@ -108,7 +110,7 @@ export async function rotateKey(
     throw usageError(
       `--overlap is '${printable(overlap)}': give a duration such as 24h, or 0s (ms, s, m, h, d)`,
     )
-  if (overlapMs > limits.edgeKeyOverlapMsMax)
+  if (overlapMs > edgeKeyOverlapMsMax)
     throw usageError(
       `--overlap is '${printable(overlap)}': the former key may count for 365d at most`,
     )

@@ -1,10 +1,12 @@
 // The requests of each principal in a minute: a bucket that refills steadily.
 
-import { limits } from '../../../../shared/contract/limits.ts'
 import type { Clock, Milliseconds } from '../../../../shared/lib/clock.ts'
 import { newest } from '../../../../shared/lib/newest.ts'
 import { HttpError } from '../../http-error.ts'
 import type { PrincipalId } from './principal.ts'
+
+/** Principals whose requests a server counts, and messages that it remembers, oldest first out. */
+const edgePrincipalsMax = 10_000
 
 const minuteMs = 60_000
 
@@ -13,7 +15,7 @@ export function requestRate(
   perMinute: number,
   clock: Clock,
 ): (principal: PrincipalId) => Record<string, string> {
-  const buckets = newest<{ left: number; at: Milliseconds }>(limits.edgePrincipalsMax)
+  const buckets = newest<{ left: number; at: Milliseconds }>(edgePrincipalsMax)
   return (principal) => {
     const now = clock.monotonic()
     const { left, at } = buckets.get(principal) ?? { left: perMinute, at: now }

@@ -5,13 +5,15 @@
 // results of all its offered calls, as the protocols require. Otherwise it would wait for itself.
 
 import type { Agents } from '../../../../client/weir.ts'
-import { limits } from '../../../../shared/contract/limits.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 import { nearestName } from '../../../../shared/settings/nearest-name.ts'
 import { bad, HttpError } from '../../http-error.ts'
 import { conversationIn, type Principal } from '../access/principal.ts'
 import type { EdgeContext } from '../edge-context.ts'
 import { callIdOf, placeOfCall } from './turn-calls.ts'
+
+/** Answers to approvals in one request of a chat client. */
+export const edgeAnswersMax = 256
 
 /** `callId`: see callIdOf. */
 export type CallAnswer = { callId: string; text: string; isError?: boolean }
@@ -53,10 +55,8 @@ export async function sendResults(
   // A repeated request has results of calls that are over: the last one of the history tells.
   const fromHistory = current.length > 0 || beside !== 'nothing' ? current : results.slice(-1)
   const sent = isHistory ? fromHistory : results
-  if (sent.length > limits.edgeAnswersMax)
-    throw bad(
-      `the request has ${sent.length} results: at most ${limits.edgeAnswersMax} are allowed`,
-    )
+  if (sent.length > edgeAnswersMax)
+    throw bad(`the request has ${sent.length} results: at most ${edgeAnswersMax} are allowed`)
   const missing = offered.filter((call) => !sent.some(({ callId }) => callId === call.callId))
   const isBlocked = beside === 'nothing' ? current.length > 0 : beside === 'new message'
   if (isBlocked && missing.length > 0) throw unanswered(missing, form)

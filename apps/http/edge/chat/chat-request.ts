@@ -12,6 +12,7 @@ import type { Principal } from '../access/principal.ts'
 import { type Decision, decideFor, waitingFor } from '../approval-decisions.ts'
 import type { EdgeContext } from '../edge-context.ts'
 import type { CallAnswer } from './call-results.ts'
+import { edgeAnswersMax } from './call-results.ts'
 import type { MessageContent } from './request-message.ts'
 import { type Exchange, forkError, isFork, isSameText } from './resent-history.ts'
 
@@ -144,8 +145,8 @@ export async function decideOfTurn(
 
 /** Throws 400. */
 function assertFewAnswers(count: number): void {
-  if (count <= limits.edgeAnswersMax) return
-  const most = `at most ${limits.edgeAnswersMax} are allowed`
+  if (count <= edgeAnswersMax) return
+  const most = `at most ${edgeAnswersMax} are allowed`
   throw bad(`the request answers ${count} approvals: ${most}`)
 }
 

@@ -14,6 +14,9 @@ import { newest } from '../../../../shared/lib/newest.ts'
 import { givenOnce, type HeldVerdicts } from '../held-verdicts.ts'
 import type { HookCall } from './hook-payload.ts'
 
+/** The wait of a hook for the verdicts of a message that also passes the proxy. */
+export const hookProxyMs = 5_000
+
 export type HostSessions = {
   /** The proxy has a request of this session, under the name of this guest. */
   sawProxy(owner: Owner): void
@@ -28,7 +31,7 @@ export type HostSessions = {
   /**
    * For a hook: the proxy's verdict on this call, as of strictestOf, and the guest that the verdict is
    * about. Undefined: the session does not use the proxy, or no answer with this call has passed within
-   * `limits.hookProxyMs`. Rejects as the verdicts.
+   * `hookProxyMs`. Rejects as the verdicts.
    */
   verdictOn(
     session: string,
@@ -98,11 +101,11 @@ type Entry = { judged: Judged; places: readonly number[] }
 
 /**
  * The newest entry with this call whose verdict no hook has, once there is one. Undefined: not within
- * `limits.hookProxyMs`.
+ * `hookProxyMs`.
  */
 function entryWith(session: Session, call: HookCall, clock: Clock): Promise<Entry | undefined> {
   return new Promise((resolve) => {
-    const cancel = clock.after(limits.hookProxyMs, () => finish(undefined))
+    const cancel = clock.after(hookProxyMs, () => finish(undefined))
     session.waiting.add(look)
     look()
 

@@ -33,6 +33,9 @@ import type { GatewayRounds, PlacedCall } from './gateway-rounds.ts'
 import { type HeldTasks, heldTasks, type Task } from './held-tasks.ts'
 import type { Upstreams } from './upstreams.ts'
 
+/** How often a host that wants progress gets it while its call waits for a person. */
+const gatewayPingMs = 10_000
+
 /** `id`: the host's name of the call, if it has one. */
 export type HostCall = {
   id: string | undefined
@@ -160,7 +163,7 @@ export function heldCalls({
       call.onProgress({ progress, message })
     }
     ping()
-    const timer = setInterval(ping, limits.gatewayPingMs)
+    const timer = setInterval(ping, gatewayPingMs)
     const last = await known(placed, call, () => placed.verdicts.last(placed.index)).finally(() =>
       clearInterval(timer),
     )

@@ -10,6 +10,11 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import type { Clock } from '../../../../shared/lib/clock.ts'
 import { newest } from '../../../../shared/lib/newest.ts'
 
+/** How often a host may ask for a task whose call waits for a person. */
+const gatewayPollMs = 2_000
+/** The results of tasks that a conversation of the gateway keeps for its host. */
+const gatewayTaskBytesMax = 32 * 1024 * 1024
+
 /** As the host gets it. */
 export type Task = {
   taskId: string
@@ -33,7 +38,7 @@ type Held = { task: Task; canceller: AbortController }
 
 /** `clock`: for the times in tasks. */
 export function heldTasks(clock: Clock): HeldTasks {
-  const tasks = newest<Held>(limits.gatewayTaskBytesMax, sizeOf)
+  const tasks = newest<Held>(gatewayTaskBytesMax, sizeOf)
   const nowText = () => new Date(clock.now()).toISOString()
 
   function end(taskId: string, change: Pick<Task, 'status' | 'result'>): void {
@@ -53,7 +58,7 @@ export function heldTasks(clock: Clock): HeldTasks {
         createdAt: nowText(),
         lastUpdatedAt: nowText(),
         ttlMs: limits.turnWallMsMax,
-        pollIntervalMs: limits.gatewayPollMs,
+        pollIntervalMs: gatewayPollMs,
       }
       tasks.set(task.taskId, { task, canceller })
       void run(canceller.signal).then((result) => end(task.taskId, { status: 'completed', result }))

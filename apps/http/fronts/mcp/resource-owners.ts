@@ -6,7 +6,7 @@
 // A template owns addresses of a literal scheme, and of a literal host on the web.
 // Before a template decides, all lists are read, because a list counts more.
 // A server that does not answer keeps its last lists.
-// Templates beyond limits.mcpTemplateCharsMax of one server own nothing, so no
+// Templates beyond mcpTemplateCharsMax of one server own nothing, so no
 // server slows its neighbours' reads.
 
 import type {
@@ -18,6 +18,11 @@ import type {
 import { RE2JS } from 're2js'
 import type { McpServer } from '../../../../shared/agents/agents.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
+
+/** Links to resources in results of MCP servers whose server a gateway remembers. */
+const mcpLinksMax = 1024
+/** Characters of the resource templates of an MCP server that own addresses behind a gateway. */
+export const mcpTemplateCharsMax = 4 * 1024
 
 export type ResourceOwners = {
   /** The lists of all servers now. */
@@ -120,7 +125,7 @@ export function resourceOwners(
         if (uri === undefined || uri.length > addressCharactersMax) continue
         links.set(uri, new Set(links.get(uri)).add(server))
         const [oldest] = links.keys()
-        if (links.size > limits.mcpLinksMax && oldest !== undefined) links.delete(oldest)
+        if (links.size > mcpLinksMax && oldest !== undefined) links.delete(oldest)
       }
     },
   }
@@ -154,7 +159,7 @@ function patternsOf(templates: readonly string[]): RE2JS[] {
   let characters = 0
   return templates.flatMap((template) => {
     characters += template.length
-    const owns = characters <= limits.mcpTemplateCharsMax && ownedBeginning.test(template)
+    const owns = characters <= mcpTemplateCharsMax && ownedBeginning.test(template)
     return owns ? [patternOf(template)] : []
   })
 }

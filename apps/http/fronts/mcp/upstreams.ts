@@ -9,7 +9,6 @@
 import type { Client, Tool as ServerTool } from '@modelcontextprotocol/client'
 import type { Logger } from 'pino'
 import type { McpServer, McpTool } from '../../../../shared/agents/agents.ts'
-import { limits } from '../../../../shared/contract/limits.ts'
 import type { Declaration } from '../../../../shared/contract/messages.ts'
 import { type Clock, systemClock } from '../../../../shared/lib/clock.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
@@ -30,6 +29,11 @@ import {
 import { declarationOf } from '../../../../shared/transcript/transcript.ts'
 import { type ResourceOwners, resourceOwners } from './resource-owners.ts'
 
+/** How long the gateway waits for slower servers once one server has given its list. */
+export const mcpSlowerMsMax = 20_000
+/** The instructions of all MCP servers behind a gateway. The rest is cut. */
+const mcpInstructionsBytesMax = 64 * 1024
+
 /** A list as the host gets it. `declared`: the same tools, for a verdict. */
 export type OfferedTools = {
   listed: readonly ServerTool[]
@@ -46,7 +50,7 @@ export type Upstreams = {
   isPrefixed: boolean
   /**
    * Resolves when each server has given its list or a fault, which is a warning. A server without
-   * an answer has limits.mcpSlowerMsMax once another server has given its list.
+   * an answer has mcpSlowerMsMax once another server has given its list.
    * Throws `mcp.unreachable` with each fault if no server gave a list.
    */
   open(): Promise<void>
@@ -200,7 +204,7 @@ export function upstreamsOf(
       let cancel: (() => void) | undefined
       const readings = servers.map(async (server) => {
         await retry(server)
-        if (lists.has(server)) cancel ??= clock.after(limits.mcpSlowerMsMax, resolve)
+        if (lists.has(server)) cancel ??= clock.after(mcpSlowerMsMax, resolve)
       })
       await Promise.race([Promise.all(readings), enough])
       cancel?.()
@@ -226,5 +230,5 @@ export function upstreamsOf(
 function joined(texts: readonly [string, string][], isNamed: boolean): string {
   const parts = texts.filter(([, text]) => text.trim() !== '')
   const named = parts.map(([name, text]) => (isNamed ? `${name}:\n${text}` : text))
-  return cutToBytes(named.join('\n\n'), limits.mcpInstructionsBytesMax)
+  return cutToBytes(named.join('\n\n'), mcpInstructionsBytesMax)
 }

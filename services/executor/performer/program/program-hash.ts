@@ -18,10 +18,12 @@ import {
 import { resolve } from 'node:path'
 import type { Agents, ToolRun } from '../../../../shared/agents/agents.ts'
 import { secretsOf } from '../../../../shared/agents/secrets.ts'
-import { limits } from '../../../../shared/contract/limits.ts'
 import { unreachable } from '../../../../shared/contract/stage.ts'
 import { secretMask } from '../../../../shared/lib/log/secret-mask.ts'
 import { programFile } from '../../../../shared/tools/tool-program.ts'
+
+/** A file of a program that is hashed as a whole for an approval. */
+const programFileBytesMax = 512 * 1024 * 1024
 
 /** SHA-256 in hex of a tool's program, as it is now. Reads files; never throws. */
 export type ProgramHash = (run: ToolRun) => string
@@ -165,10 +167,10 @@ function isSettled({ ctimeNs, mtimeNs }: BigIntStats): boolean {
 
 /** The digest of the whole content. A larger file is known by its size and its times. */
 function contentDigest(descriptor: number, stats: BigIntStats): string {
-  if (stats.size > BigInt(limits.programFileBytesMax)) return `too large: ${stateOf(stats)}`
+  if (stats.size > BigInt(programFileBytesMax)) return `too large: ${stateOf(stats)}`
   const digest = createHash('sha256')
   const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, Number(stats.size) + 1))
-  let left = limits.programFileBytesMax
+  let left = programFileBytesMax
   for (;;) {
     const bytes = readSync(descriptor, chunk, 0, chunk.length, null)
     if (bytes === 0) return digest.digest('hex')

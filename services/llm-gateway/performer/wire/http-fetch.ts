@@ -17,6 +17,15 @@ import { pipeline, type Readable } from 'node:stream'
 import zlib from 'node:zlib'
 import { limits } from '../../../../shared/contract/limits.ts'
 
+/** Bytes of a provider's error that are read. A reason keeps the beginning of its message. */
+export const providerErrorBytesMax = 256 * 1024
+/**
+ * How long, and for how many bytes, the rest of an unneeded response is read, to keep its
+ * connection.
+ */
+export const modelLeaveMs = 1_000
+export const modelLeaveBytesMax = 64 * 1024
+
 /** Like `fetch`, with a text body or none. The response has only the parts that the gateway uses. */
 export const httpFetch: typeof globalThis.fetch = async (input, init = {}) => {
   let url = new URL(input instanceof Request ? input.url : input)
@@ -140,20 +149,20 @@ async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
   for await (const piece of body) {
     pieces.push(piece)
     bytes += piece.length
-    if (bytes > limits.providerErrorBytesMax) break
+    if (bytes > providerErrorBytesMax) break
   }
-  return new TextDecoder().decode(Buffer.concat(pieces).subarray(0, limits.providerErrorBytesMax))
+  return new TextDecoder().decode(Buffer.concat(pieces).subarray(0, providerErrorBytesMax))
 }
 
 /** The rest of the body is mostly just its end. */
 function leave(message: IncomingMessage): void {
   if (message.readableEnded || message.destroyed) return
-  const timer = setTimeout(() => message.destroy(), limits.modelLeaveMs)
+  const timer = setTimeout(() => message.destroy(), modelLeaveMs)
   timer.unref()
   let bytes = 0
   message.on('data', (piece: Buffer) => {
     bytes += piece.length
-    if (bytes > limits.modelLeaveBytesMax) message.destroy()
+    if (bytes > modelLeaveBytesMax) message.destroy()
   })
   message.once('close', () => clearTimeout(timer))
   message.on('error', () => {})

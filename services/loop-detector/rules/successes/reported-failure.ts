@@ -18,7 +18,7 @@ export const reportedFailure: Rule<Memory> = {
   version: 1,
   kind: 'tool_loop',
   thresholds: ['loop.identicalFailures'],
-  description: 'Successes keep reporting the same failure of the operation.',
+  description: 'Successes keep reporting the same failed operation.',
   firesWhen:
     'short successful answers report the same failure for the 6th time, or for the 10th if it may clear by itself',
   endedBy: 'a success of the same operation that reports no failure, or a new change',

@@ -4,6 +4,7 @@ import { extname } from 'node:path'
 import { limits } from '../../../contract/limits.ts'
 import type { Declaration } from '../../../contract/messages.ts'
 import { alternatives, type Path, shown } from '../../../settings/mistake.ts'
+import { agentTimeoutMs, agentWallMs, taskSchema, unboundAgentTool } from '../../agent-tool.ts'
 import type { FunctionTool, HttpTool, ModuleTool, Tool, ToolRun } from '../../agents.ts'
 import type { SandboxSetting } from '../../sandbox.ts'
 import { writtenSecrets } from '../../secrets.ts'
@@ -64,14 +65,10 @@ function toolOf(
   content: ToolContent,
   sandbox: SandboxSetting | undefined,
 ): Tool {
-  const {
-    name = '',
-    description = '',
-    idempotent,
-    timeoutMs,
-    poll,
-  } = { ...toolDefaults, ...content }
-  const schema = schemaOf(source, path, content)
+  const defaults = content.agent === undefined ? toolDefaults : agentDefaults(source, path, content)
+  const { name = '', description = '', idempotent, timeoutMs, poll } = { ...defaults, ...content }
+  const schema =
+    content.agent === undefined ? schemaOf(source, path, content) : JSON.stringify(taskSchema)
   const hints = hintsOf(source, path, content, schema)
   const declaration: Declaration = { name, description, schema, idempotent, timeoutMs, poll, hints }
   const { check, needsContext } = content.code ?? {}
@@ -96,6 +93,14 @@ function toolOf(
   }
 }
 
+/** The fields that follow from the agent. */
+function agentDefaults(source: Source, path: Path, content: ToolContent): typeof toolDefaults {
+  for (const key of ['idempotent', 'timeoutMs'] as const)
+    if (content[key] !== undefined)
+      source.refuse([...path, key], 'follows from the agent; remove it')
+  return { ...toolDefaults, idempotent: true, timeoutMs: agentTimeoutMs(agentWallMs) }
+}
+
 function runIn(
   source: Source,
   path: Path,
@@ -114,13 +119,14 @@ const runElsewhere: ToolRun = { kind: 'command', argv: [''] }
 function runOf(
   source: Source,
   path: Path,
-  { command, http, module, code, client, ...rest }: ToolContent,
+  { command, http, module, agent, code, client, ...rest }: ToolContent,
 ): ToolRun {
   const runs = [
     code?.run && functionOf(source, path, { ...code, run: code.run }, rest),
     command && commandOf(source, path, command, rest),
     http && httpOf(source, [...path, 'http'], http),
     module === undefined ? undefined : moduleOf(source, path, module, rest),
+    agent === undefined ? undefined : unboundAgentTool(agent),
     client && ({ kind: 'client' } as const),
   ]
   return runs.find((run) => run !== undefined) ?? { kind: 'command', argv: [''] }

@@ -26,6 +26,9 @@ import { openEmbeddedBus } from '../bus.ts'
 import { type OutsideRequest, outsideErasure, outsideRecord } from './outside-requests.ts'
 import { ownerListens, requestFromOwner } from './owner-socket.ts'
 
+/** How long a guard next to the owner waits at its end for the last answer's acknowledgement. */
+const ownerLastWordMs = 2_000
+
 export type BesideOptions = {
   file: string
   clock: Clock
@@ -179,7 +182,7 @@ async function subscribeTo(
     async close() {
       joined = false
       stop.abort()
-      const stopWaiting = clock.after(limits.ownerLastWordMs, () => late.abort())
+      const stopWaiting = clock.after(ownerLastWordMs, () => late.abort())
       await Promise.all(lanes)
       stopWaiting()
       await closeReaders()

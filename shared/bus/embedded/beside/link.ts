@@ -1,15 +1,17 @@
 // A link to the owner of a file, seen from a process next to it (owner-links.ts).
 // The end of the owner ends the link at once, and each open request with
 // `bus.unreachable`. The owner may have written its records before.
-// A hanging owner keeps no request waiting for longer than `limits.linkAnswerMs`.
+// A hanging owner keeps no request waiting for longer than `linkAnswerMs`.
 
 import type { Socket } from 'node:net'
-import { limits } from '../../../contract/limits.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { WeirError } from '../../../lib/errors.ts'
 import { readLines, writeLine } from './json-lines.ts'
 import { type Answer, valueIn } from './socket-answer.ts'
 import { connectedToOwner } from './socket-place.ts'
+
+/** How long a request on a link waits for its answer. */
+const linkAnswerMs = 30_000
 
 export type OwnerLink = {
   /** The owner's answer. Throws its errors, and a retryable `bus.unreachable`. */
@@ -69,7 +71,7 @@ function linkOn(socket: Socket, file: string, clock: Clock): OwnerLink {
       const { promise, resolve, reject } = Promise.withResolvers<unknown>()
       open.set(number, { resolve, reject })
       writeLine(socket, { number, request })
-      const stopTimer = clock.after(limits.linkAnswerMs, () => {
+      const stopTimer = clock.after(linkAnswerMs, () => {
         open.delete(number)
         reject(silent(file))
       })
@@ -101,7 +103,7 @@ function gone(file: string): WeirError {
 function silent(file: string): WeirError {
   return new WeirError(
     'bus.unreachable',
-    `the process that writes ${file} hangs: it gave no answer within ${limits.linkAnswerMs} ms`,
+    `the process that writes ${file} hangs: it gave no answer within ${linkAnswerMs} ms`,
     { retryable: true },
   )
 }

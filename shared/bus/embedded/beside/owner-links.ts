@@ -8,11 +8,15 @@
 
 import { rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
-import { limits } from '../../../contract/limits.ts'
 import { WeirError } from '../../../lib/errors.ts'
 import { readLines, writeLine } from './json-lines.ts'
 import { failedAnswer } from './socket-answer.ts'
 import { listenAt, socketOf } from './socket-place.ts'
+
+/** Processes linked to the owner of a data folder. */
+export const ownerLinksMax = 256
+/** Open requests of such a process. Further requests wait. */
+export const linkRequestsMax = 64
 
 export type OwnerLinks = { close(): Promise<void> }
 
@@ -36,7 +40,7 @@ export async function listenForLinks(file: string, host: LinkHost): Promise<Owne
   const links = new Set<Socket>()
   const server = createServer((socket) => {
     socket.on('error', () => {}) // 'close' follows
-    if (links.size >= limits.ownerLinksMax) {
+    if (links.size >= ownerLinksMax) {
       writeLine(socket, { number: 0, ...failedAnswer(tooMany(file)) })
       socket.resume().end() // unread requests would make its system drop the answer
       return
@@ -48,7 +52,7 @@ export async function listenForLinks(file: string, host: LinkHost): Promise<Owne
       host.left(socket)
     })
   })
-  server.maxConnections = 2 * limits.ownerLinksMax // further ones are closed at once
+  server.maxConnections = 2 * ownerLinksMax // further ones are closed at once
   server.unref() // it must not keep the process alive; its links do not either
   const removeName = await listenAt(server, path)
   return {
@@ -69,7 +73,7 @@ function serve(socket: Socket, host: LinkHost): void {
   readLines(socket, (received) => {
     const { number, request } = requestIn(received)
     open += 1
-    if (open >= limits.linkRequestsMax) socket.pause()
+    if (open >= linkRequestsMax) socket.pause()
     void Promise.resolve()
       .then(() => host.answer(socket, request))
       .then((value) => ({ value: value ?? null }), failedAnswer)
@@ -77,7 +81,7 @@ function serve(socket: Socket, host: LinkHost): void {
         if (socket.destroyed) return
         writeLine(socket, { number, ...answer }, () => {
           open -= 1
-          if (open < limits.linkRequestsMax) socket.resume()
+          if (open < linkRequestsMax) socket.resume()
         })
       })
   })
@@ -93,6 +97,6 @@ function requestIn(received: unknown): { number: number; request: unknown } {
 }
 
 function tooMany(file: string): WeirError {
-  const why = `${limits.ownerLinksMax} processes already use ${file} next to its owner`
+  const why = `${ownerLinksMax} processes already use ${file} next to its owner`
   return new WeirError('bus.full', `${why}: close one of them, then try again`)
 }

@@ -16,6 +16,9 @@ import { WeirError } from '../../../lib/errors.ts'
 import { type Answer, failedAnswer, valueIn } from './socket-answer.ts'
 import { connectedToOwner, listenAt, makeOwnFolder, socketOf } from './socket-place.ts'
 
+/** Such requests that are open at once: one for each partition (8) of each guard (32). */
+export const outsideRequestsMax = 256
+
 export type OwnerSocket = { close(): Promise<void> }
 
 export type OwnerSocketOptions = {
@@ -51,7 +54,7 @@ export async function listenForRequests({
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     bounded(socket, clock)
     asking.add(socket)
-    if (answering.size >= limits.outsideRequestsMax) {
+    if (answering.size >= outsideRequestsMax) {
       socket.once('close', () => asking.delete(socket))
       socket.resume().end(JSON.stringify(failedAnswer(tooMany(file))))
       return
@@ -64,7 +67,7 @@ export async function listenForRequests({
     answering.set(socket, answered)
     socket.once('close', () => answering.delete(socket))
   })
-  server.maxConnections = 2 * limits.outsideRequestsMax // further ones get no answer
+  server.maxConnections = 2 * outsideRequestsMax // further ones get no answer
   server.unref() // a listening socket must not keep the process alive
   const removeName = await listenAt(server, path)
 
@@ -140,7 +143,7 @@ function connected(file: string): Promise<Socket> {
 }
 
 function tooMany(file: string): WeirError {
-  const why = `the process that writes ${file} already answers ${limits.outsideRequestsMax} requests of other processes`
+  const why = `the process that writes ${file} already answers ${outsideRequestsMax} requests of other processes`
   return new WeirError('bus.full', `${why}: nothing was written; try again`, {
     retryable: true,
   })

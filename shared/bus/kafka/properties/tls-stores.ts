@@ -2,8 +2,10 @@
 // Each store is a file or the property itself. No error message contains any part of a store.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { limits } from '../../../contract/limits.ts'
 import { readText } from '../../../settings/text-file.ts'
+
+/** Bytes of a file of certificates and keys. A system's list of authorities has 200 KiB. */
+const certificateFileBytesMax = 1024 * 1024
 
 /**
  * How a client.properties configures a store: `texts` for PEM in properties, `location` for a file.
@@ -67,7 +69,7 @@ function pemOf({
   if (type !== undefined && type.toUpperCase() !== 'PEM')
     return { fault: `is ${type}, but Weir reads only PEM; ${toPem}`, property: 'type' }
   if (texts !== undefined) return { text: texts, property: 'texts' }
-  const content = readText(location ?? '', limits.certificateFileBytesMax)
+  const content = readText(location ?? '', certificateFileBytesMax)
   if ('text' in content) return { text: content.text, property: 'location' }
   const isBinary = content.fault.includes('UTF-8')
   return {

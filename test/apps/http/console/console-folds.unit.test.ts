@@ -1,8 +1,14 @@
 import { describe, expect, it } from '@jest/globals'
-import { addToInbox, beginInbox, shownInbox } from '../../../../apps/http/console/state/inbox.ts'
+import {
+  addToInbox,
+  beginInbox,
+  consoleInboxBytesMax,
+  shownInbox,
+} from '../../../../apps/http/console/state/inbox.ts'
 import {
   addToTurns,
   beginTurns,
+  consoleStalledMs,
   shownTurns,
   turnOf,
 } from '../../../../apps/http/console/state/open-turns.ts'
@@ -10,6 +16,7 @@ import {
   addSettledToSpend,
   addToSpend,
   beginSpend,
+  consoleRoundsKept,
   shownSpend,
 } from '../../../../apps/http/console/state/spend.ts'
 import { idleTimes } from '../../../../apps/http/console/state/stages-data.ts'
@@ -179,7 +186,7 @@ describe('the open turns', () => {
   })
 
   it('are stalled without a record, but not while a person or the client has them', () => {
-    const late = limits.consoleStalledMs + 1
+    const late = consoleStalledMs + 1
     const { turns } = folded([...begun, answered(1), offered(0)], late)
     expect(turns.shown).toMatchObject([{ state: 'client', since: start + 4_000 }])
     expect(folded(begun, late).turns.counts).toMatchObject({ stalled: 1, model: 0 })
@@ -299,9 +306,7 @@ describe('the spend without progress', () => {
   })
 
   it('keeps the tokens of a bounded number of rounds', () => {
-    const many = Array.from({ length: limits.consoleRoundsKept + 1 }, (_, n) =>
-      answered(1, 10, n + 1),
-    )
+    const many = Array.from({ length: consoleRoundsKept + 1 }, (_, n) => answered(1, 10, n + 1))
     expect(folded([turnStarted(), ...many, loops([1])]).spend.by).toEqual([])
     expect(folded([turnStarted(), ...many, loops([2])]).spend.total.tokens).toBe(10)
   })
@@ -375,7 +380,7 @@ describe('the inbox', () => {
   })
 
   it('shows the arguments of a call as a whole or not at all', () => {
-    const half = 'x'.repeat(limits.consoleInboxBytesMax / 2)
+    const half = 'x'.repeat(consoleInboxBytesMax / 2)
     const calls = [0, 1, 2].map((ordinal) =>
       pending({ ordinal, id: `${ordinal}`, arguments: half }),
     )

@@ -2,15 +2,17 @@
 
 import { truncateSync, writeFileSync } from 'node:fs'
 import { expect, it } from '@jest/globals'
-import { conversationApi } from '../../../../apps/http/console/conversation-routes.ts'
+import {
+  consoleExportBytesMax,
+  conversationApi,
+} from '../../../../apps/http/console/conversation-routes.ts'
 import { HttpError } from '../../../../apps/http/http-error.ts'
-import { limits } from '../../../../shared/contract/limits.ts'
 
 it('refuses a bundle that is too large for memory, and names the command that writes it', async () => {
   const conversation = {
     async export(file: string) {
       writeFileSync(file, '')
-      truncateSync(file, limits.consoleExportBytesMax + 1)
+      truncateSync(file, consoleExportBytesMax + 1)
     },
   }
   const edge = { principalOf: () => ({}), weirOf: () => ({ conversation: () => conversation }) }

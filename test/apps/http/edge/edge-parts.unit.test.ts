@@ -14,9 +14,12 @@ import { requestRate } from '../../../../apps/http/edge/access/request-rate.ts'
 import { loginCookie, sessionCookie } from '../../../../apps/http/edge/access/session-cookie.ts'
 import { httpErrorOf } from '../../../../apps/http/edge/edge-errors.ts'
 import { edgeOptionsOf } from '../../../../apps/http/edge/edge-flags.ts'
-import { type ServerSentEvent, sseResponse } from '../../../../apps/http/edge/sse.ts'
+import {
+  edgePieceCharsMax,
+  type ServerSentEvent,
+  sseResponse,
+} from '../../../../apps/http/edge/sse.ts'
 import { fakeClock } from '../../../../client/testing/testing.ts'
-import { limits } from '../../../../shared/contract/limits.ts'
 import { isNamedTenant, isTenant } from '../../../../shared/contract/tenant.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 
@@ -54,7 +57,7 @@ describe('a stream of events', () => {
     async function* items() {
       for (;;) {
         read += 1
-        yield { data: 'x'.repeat(limits.edgePieceCharsMax / 4) }
+        yield { data: 'x'.repeat(edgePieceCharsMax / 4) }
       }
     }
     const client = new FakeClient()

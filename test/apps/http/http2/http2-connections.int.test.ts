@@ -7,9 +7,9 @@ import { text as textOf } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { alreadySent } from '../../../../apps/http/direct-answer.ts'
+import { httpHeaderBytesMax } from '../../../../apps/http/http2/http2-connections.ts'
 import { bytesOf } from '../../../../apps/http/request-body.ts'
 import { type HttpApp, type HttpServer, startHttpServer } from '../../../../apps/http/server.ts'
-import { limits } from '../../../../shared/contract/limits.ts'
 
 let server: HttpServer | undefined
 let session: ClientHttp2Session | undefined
@@ -104,7 +104,7 @@ describe('a request of HTTP/2', () => {
 
   it('has a bound on its headers', async () => {
     await serve(echo)
-    const headers = { 'x-long': 'x'.repeat(limits.httpHeaderBytesMax) }
+    const headers = { 'x-long': 'x'.repeat(httpHeaderBytesMax) }
     await expect(asked(headers)).rejects.toThrow()
   })
 

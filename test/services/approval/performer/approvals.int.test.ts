@@ -18,7 +18,7 @@ import {
   Weir,
   type WeirOptions,
 } from '../../../../client/weir.ts'
-import { limits } from '../../../../shared/contract/limits.ts'
+import { approvalAnswerMs } from '../../../../services/approval/approval-round.ts'
 import { until } from '../../../support/inbox.ts'
 import { recordedTool, testAgent } from '../../../support/pipeline.ts'
 import { call, resultsOf, says, script, text } from '../../../support/script.ts'
@@ -157,7 +157,7 @@ describe('a call that waits for a person', () => {
     const clock = fakeClock(Date.now())
     await open({ rules, waitMs: 60_000 }, { kind: 'embedded', clock })
     const { turn, id } = await untilPending()
-    clock.advance(60_000 - limits.approvalAnswerMs) // its guard would be silent later
+    clock.advance(60_000 - approvalAnswerMs) // its guard would be silent later
     let outcome: string | undefined
     void ended(turn).then((end) => {
       outcome = end

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { guestEarlyMs } from '../../../../services/executor/offered/offered-calls.ts'
 import { executor } from '../../../../services/executor/reducer.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type {
@@ -176,9 +177,9 @@ describe('an outcome that overtakes its round (OFFERED-CALLS-4)', () => {
   })
 
   it('is forgotten after a minute', () => {
-    expect(early.due).toBe(1 + limits.guestEarlyMs)
+    expect(early.due).toBe(1 + guestEarlyMs)
     const unit = `["${place.conversation}",7]`
-    const later = early.when(at(1 + limits.guestEarlyMs, { ...tick, ...place, unit }))
+    const later = early.when(at(1 + guestEarlyMs, { ...tick, ...place, unit }))
     expect(later.state).toBeUndefined()
   })
 

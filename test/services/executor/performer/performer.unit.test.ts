@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { startExecutor } from '../../../../services/executor/performer/performer.ts'
+import { toolStartedHoldMs } from '../../../../services/executor/performer/tool-runs.ts'
 import type { Agents, Tool } from '../../../../shared/agents/agents.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Message, Outcome, RoundExecuted } from '../../../../shared/contract/messages.ts'
@@ -103,7 +104,7 @@ describe('a ready call', () => {
     await settled()
     await tools.started[0]!.end()
     expect(typesOf(owner.written)).toEqual(['claim', 'claim', 'tool-started', 'outcome'])
-    clock.pass(limits.toolStartedHoldMs)
+    clock.pass(toolStartedHoldMs)
     await settled()
     expect(typesOf(owner.written).slice(4)).toEqual(['tool-started'])
     await tools.started[1]!.end()
@@ -609,7 +610,7 @@ describe('a write that the bus refuses', () => {
     const owner = own('a', start, { write: refuse('tool-started') })
     append(roundCleared())
     await settled()
-    clock.pass(limits.toolStartedHoldMs)
+    clock.pass(toolStartedHoldMs)
     await settled()
     append(roundCleared({ turn: 8 }))
     await settled()

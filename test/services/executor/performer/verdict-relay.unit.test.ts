@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import {
   createRelay,
+  guardAnswersKeptMax,
   type RelayedAnswer,
 } from '../../../../services/executor/performer/verdict-relay.ts'
 import type { VerdictTask } from '../../../../services/executor/tasks.ts'
@@ -171,7 +172,7 @@ describe('the verdict relay', () => {
     relay.reconcile('other', [hear(0)])
     await settled()
     await say('shell', verdict(1))
-    for (let n = 0; n < limits.guardAnswersKeptMax; n += 1) void say('shell', verdict(1_000 + n))
+    for (let n = 0; n < guardAnswersKeptMax; n += 1) void say('shell', verdict(1_000 + n))
     await settled()
     relay.reconcile('u', [hear(1)])
     await settled()

@@ -10,6 +10,7 @@ import type {
   JsonObject,
   JsonValue,
 } from '../../../../shared/contract/guard/guard.ts'
+import { callConversationIdBytesMax } from '../../../../shared/contract/ids.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { declarationWith } from '../../../support/messages.ts'
 
@@ -221,7 +222,7 @@ describe('the rounds of agents that calls of one conversation ask', () => {
   })
 
   it('fit into the state of a guard with the longest ids', () => {
-    const long = 'c'.repeat(limits.callConversationIdBytesMax)
+    const long = 'c'.repeat(callConversationIdBytesMax)
     const guard = spendGuard({ ...usual, limits: { conversation: '9'.repeat(15) } })
     let state: SpendState | undefined
     for (let n = 0; n < 40; n += 1)

@@ -4,6 +4,7 @@ import { inPlainText } from '../../../../services/llm-gateway/performer/provider
 import {
   contentNote,
   contentOf,
+  contentPieceBytesMax,
   contentRef,
   piecesOf,
   type WholeContent,
@@ -103,7 +104,7 @@ describe('the images and files of a history', () => {
 })
 
 describe('the pieces of a content', () => {
-  const large = contentOf(png(limits.contentPieceBytesMax + 9), 'image/png')
+  const large = contentOf(png(contentPieceBytesMax + 9), 'image/png')
   const question = { ...userSays('x'), contents: [contentRef(large)] }
 
   function tableOf(change: (data: Buffer, piece: number) => Buffer | undefined) {

@@ -3,6 +3,11 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { type FakeClock, fakeClock } from '../../../../client/testing/fake-clock.ts'
+import {
+  historySweepEveryMs as everyMs,
+  historySweepKeysMax as keysMax,
+  historySweepStepMs as stepMs,
+} from '../../../../services/llm-gateway/performer/history-expiry.ts'
 import { startGateway } from '../../../../services/llm-gateway/performer/performer.ts'
 import { llmGateway } from '../../../../services/llm-gateway/reducer.ts'
 import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
@@ -16,11 +21,6 @@ import { runStage } from '../../../../shared/runtime/run-stage.ts'
 
 const dayMs = 24 * 3_600_000
 const idleMs = 7 * dayMs
-const {
-  historySweepStepMs: stepMs,
-  historySweepEveryMs: everyMs,
-  historySweepKeysMax: keysMax,
-} = limits
 
 let clock: FakeClock
 let bus: Bus

@@ -1,8 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
 import { fakeClock } from '../../../../client/testing/fake-clock.ts'
-import { PartWriter } from '../../../../services/llm-gateway/performer/answer.ts'
+import {
+  PartWriter,
+  partBytesMax,
+  partEventsMax,
+  partHoldMs,
+} from '../../../../services/llm-gateway/performer/answer.ts'
 import { connect } from '../../../../services/llm-gateway/performer/providers/providers.ts'
-import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent } from '../../../../shared/contract/messages.ts'
 import { answering, chunk, sse } from '../../../support/provider-streams.ts'
 import { agentOf, readToEnd } from '../samples.ts'
@@ -57,7 +61,7 @@ describe('parts', () => {
     await writer.add([text('a')])
     await writer.add([text('b'), text('c')])
     expect(texts()).toEqual([])
-    clock.advance(limits.partHoldMs)
+    clock.advance(partHoldMs)
     expect(texts()).toEqual([['a', 'b', 'c']])
   })
 
@@ -73,7 +77,7 @@ describe('parts', () => {
     sent[0]?.acknowledge()
     await settled()
     await writer.add([text('b')])
-    clock.advance(limits.partHoldMs - 1)
+    clock.advance(partHoldMs - 1)
     expect(texts()).toHaveLength(1)
     clock.advance(1)
     expect(texts()).toEqual([['hm', 'a'], ['b']])
@@ -82,7 +86,7 @@ describe('parts', () => {
   it('are left to the caller at the end, for a write together with other records', async () => {
     const { writer, clock, sent } = writing()
     await writer.add([text('a')])
-    clock.advance(limits.partHoldMs)
+    clock.advance(partHoldMs)
     await writer.add([text('b')])
     const finishing = writer.finishWithRest()
     expect(await isSettled(finishing)).toBe(false) // the first may still fail
@@ -97,16 +101,16 @@ describe('parts', () => {
       parts: 1,
       rest: [[text('a'), text('b')]],
     })
-    other.clock.advance(limits.partHoldMs)
+    other.clock.advance(partHoldMs)
     expect(other.sent).toEqual([])
   })
 
   it('wait while a write is in flight, for any time, and share the next record', async () => {
     const { writer, clock, sent, texts } = writing()
     await writer.add([text('a')])
-    clock.advance(limits.partHoldMs)
+    clock.advance(partHoldMs)
     await writer.add([text('b')])
-    clock.advance(10 * limits.partHoldMs)
+    clock.advance(10 * partHoldMs)
     await writer.add([text('c')])
     expect(texts()).toEqual([['a']])
     sent[0]?.acknowledge()
@@ -118,19 +122,19 @@ describe('parts', () => {
   it('do not wait if a record is full, by count or by bytes', async () => {
     const many = writing()
     many.writer
-      .add(Array.from({ length: limits.partEventsMax + 1 }, (_, n) => text(`${n}`)))
+      .add(Array.from({ length: partEventsMax + 1 }, (_, n) => text(`${n}`)))
       ?.catch(() => {})
-    expect(many.texts().map((events) => events.length)).toEqual([limits.partEventsMax])
+    expect(many.texts().map((events) => events.length)).toEqual([partEventsMax])
     const large = writing()
-    large.writer.add([text('x'.repeat(limits.partBytesMax)), text('y')])?.catch(() => {})
-    expect(large.texts()).toEqual([['x'.repeat(limits.partBytesMax)]])
+    large.writer.add([text('x'.repeat(partBytesMax)), text('y')])?.catch(() => {})
+    expect(large.texts()).toEqual([['x'.repeat(partBytesMax)]])
   })
 
   it('make add() wait while a full record is after a write', async () => {
     const { writer, clock, sent } = writing()
     await writer.add([text('a')])
-    clock.advance(limits.partHoldMs)
-    const added = writer.add([text('x'.repeat(limits.partBytesMax))]) ?? Promise.resolve()
+    clock.advance(partHoldMs)
+    const added = writer.add([text('x'.repeat(partBytesMax))]) ?? Promise.resolve()
     expect(await isSettled(added)).toBe(false)
     sent[0]?.acknowledge()
     expect(await isSettled(added)).toBe(true)
@@ -154,7 +158,7 @@ describe('a character that two pieces bring', () => {
     })
     for (const event of events) {
       await writer.add([event])
-      clock.advance(limits.partHoldMs)
+      clock.advance(partHoldMs)
       await settled()
     }
     await writer.finish()
@@ -266,7 +270,7 @@ describe('the end', () => {
   it('resolves once all parts are acknowledged, and returns their number', async () => {
     const { writer, clock, sent } = writing()
     await writer.add([text('a')])
-    clock.advance(limits.partHoldMs)
+    clock.advance(partHoldMs)
     await writer.add([text('b')])
     const end = writer.finish()
     sent[0]?.acknowledge()
@@ -282,7 +286,7 @@ describe('the end', () => {
   it('by a stop drops unsent parts and waits for sent ones', async () => {
     const { writer, clock, sent } = writing()
     await writer.add([text('a')])
-    clock.advance(limits.partHoldMs)
+    clock.advance(partHoldMs)
     await writer.add([text('b')])
     const end = writer.stop()
     expect(await isSettled(end)).toBe(false)
@@ -296,7 +300,7 @@ describe('the end', () => {
 it('after a failed write rejects, and nothing more is written', async () => {
   const { writer, clock, sent } = writing()
   await writer.add([text('a')])
-  clock.advance(limits.partHoldMs)
+  clock.advance(partHoldMs)
   await writer.add([text('b')])
   sent[0]?.reject(new Error('the bus gave up'))
   await settled()

@@ -5,7 +5,10 @@ import { fakeClock } from '../../../../client/testing/fake-clock.ts'
 import { echoSource } from '../../../../services/accumulator/echo.ts'
 import { foldResponse } from '../../../../services/accumulator/response.ts'
 import { withTextCalls } from '../../../../services/accumulator/text-calls.ts'
+import { partBytesMax, partHoldMs } from '../../../../services/llm-gateway/performer/answer.ts'
 import type { GatewayOptions } from '../../../../services/llm-gateway/performer/attempt.ts'
+import { retryBackoffMsMax } from '../../../../services/llm-gateway/performer/attempt.ts'
+import { historyWaitMs } from '../../../../services/llm-gateway/performer/contents.ts'
 import { startGateway } from '../../../../services/llm-gateway/performer/performer.ts'
 import {
   type Connect,
@@ -34,6 +37,7 @@ import type { Port } from '../../../../shared/contract/topology.ts'
 import { createLog } from '../../../../shared/lib/log/log.ts'
 import { createSlots } from '../../../../shared/lib/slots.ts'
 import { version } from '../../../../shared/lib/version.ts'
+import { stopLookMs } from '../../../../shared/runtime/settings/stop-watch.ts'
 import { exactValues } from '../../../../shared/wire/exact-json.ts'
 import type { ProviderRequest, Streamed } from '../../../../shared/wire/exchange.ts'
 import { callPieces } from '../../../../shared/wire/openai-chat/calls.ts'
@@ -388,7 +392,7 @@ describe('an attempt', () => {
     const slow = world([says('a'), 'wait', says('b'), finished])
     await run(slow)
     slow.holdWrites(true)
-    slow.clock.advance(limits.partHoldMs)
+    slow.clock.advance(partHoldMs)
     await settled()
     slow.holdWrites(false)
     slow.go()
@@ -405,7 +409,7 @@ describe('an attempt', () => {
     const slow = world([says('a'), 'wait', finished])
     await run(slow)
     slow.holdWrites(true)
-    slow.clock.advance(limits.partHoldMs)
+    slow.clock.advance(partHoldMs)
     slow.go()
     await settled()
     expect(slow.types()).toEqual(['attempt-started'])
@@ -450,7 +454,7 @@ describe('an attempt', () => {
   it('numbers its parts in the order of the stream', async () => {
     const streaming = await run(world([says('a'), 'wait', says('b'), 'wait', says('c'), finished]))
     for (let n = 0; n < 3; n += 1) {
-      streaming.clock.advance(limits.partHoldMs)
+      streaming.clock.advance(partHoldMs)
       streaming.go()
       await settled()
     }
@@ -595,9 +599,9 @@ describe('the guards in force', () => {
     const { stop, context } = stopping('now')
     const running = await run(world([says('a'), 'hang'], { context }))
     stop()
-    running.clock.advance(limits.stopLookMs)
+    running.clock.advance(stopLookMs)
     await settled()
-    running.clock.advance(limits.stopLookMs)
+    running.clock.advance(stopLookMs)
     await settled()
     expect(running.messages('attempt-failed')).toMatchObject([failure])
     expect(running.aborted).toEqual([true])
@@ -607,7 +611,7 @@ describe('the guards in force', () => {
     const { stop, context } = stopping('drain')
     const running = await run(world([says('a'), 'wait', finished], { context }))
     stop()
-    running.clock.advance(limits.stopLookMs)
+    running.clock.advance(stopLookMs)
     await settled()
     running.go()
     await settled()
@@ -639,7 +643,7 @@ describe('no attempt', () => {
       world([finished], { context: { history } }),
       task(0, { turn: 5, round: 3, historyRound: 2 }),
     )
-    expect(waits).toEqual([[{ conversation: 'c', turn: 5, round: 2 }, limits.historyWaitMs]])
+    expect(waits).toEqual([[{ conversation: 'c', turn: 5, round: 2 }, historyWaitMs]])
     expect(none.types()).toEqual(['attempt-failed'])
     expect(failureIn(none)).toMatchObject({
       class: 'transient',
@@ -761,7 +765,7 @@ describe('an attempt fails', () => {
     const waits: unknown[] = []
     for (const failures of [0, 1, 2, 9])
       waits.push(failureIn(await run(world([unavailable]), task(failures)))?.retryAfterMs)
-    expect(waits).toEqual([1000, 2000, 4000, limits.retryBackoffMsMax])
+    expect(waits).toEqual([1000, 2000, 4000, retryBackoffMsMax])
   })
 
   it('with that wait also if the provider allows an immediate retry', async () => {
@@ -876,7 +880,7 @@ describe('a stall', () => {
   })
 
   it('does not include waits for our own bus', async () => {
-    const large = says(longText(limits.partBytesMax))
+    const large = says(longText(partBytesMax))
     const slow: World = world([() => slow.holdWrites(true), large, large, finished])
     await run(slow, task(0, { settings }))
     slow.clock.advance(60_000)
@@ -972,7 +976,7 @@ describe('closing', () => {
   it('waits for a write that is under way', async () => {
     const writing = await run(world([says('a'), 'hang']))
     writing.holdWrites(true)
-    writing.clock.advance(limits.partHoldMs)
+    writing.clock.advance(partHoldMs)
     await settled()
     let closed = false
     const close = writing.performer.close('lost').then(() => (closed = true))

@@ -6,6 +6,7 @@ import { Ajv } from 'ajv'
 import { toolDefaults } from '../../../../shared/agents/file/parts/tool-part.ts'
 import { defaultSettings } from '../../../../shared/agents/policy/policy.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
+import { outputBytesDefault } from '../../../../shared/tools/kept-output.ts'
 
 type Schema = {
   description?: string
@@ -50,8 +51,8 @@ describe('the schema of agent files', () => {
     expect(at('attempts').default).toBe(attempts)
     expect(at('stallMs').default).toBe(stallMs)
     expect(at('firstByteMs').default).toBe(firstByteMs)
-    expect(at('tools', '[]', 'outputBytesMax').default).toBe(limits.outputBytesDefault)
-    expect(at('tools', '[]', 'http', 'outputBytesMax').default).toBe(limits.outputBytesDefault)
+    expect(at('tools', '[]', 'outputBytesMax').default).toBe(outputBytesDefault)
+    expect(at('tools', '[]', 'http', 'outputBytesMax').default).toBe(outputBytesDefault)
     expect(defaultsOf(['rounds', 'calls', 'wallMs'], 'caps')).toEqual(caps)
     expect(defaultsOf(Object.keys(policy.loop), 'loop')).toEqual(policy.loop)
     expect(defaultsOf(Object.keys(policy.empty), 'empty')).toEqual(policy.empty)

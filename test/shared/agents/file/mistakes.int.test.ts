@@ -225,8 +225,22 @@ describe('an agent', () => {
     [
       'tools:\n  - { name: ask, description: d, schema: { type: object }, agent: worker }',
       [
-        'a.yaml:4:5 tools[0]: has none of command, http, module and client; must have one of them',
-        'a.yaml:4:60 tools[0].agent: is no key of a file: only a program gives an agent to a tool, with defineTool({ agent })',
+        'a.yaml:4:5 tools[0]: has schema and agent; must have only one of them',
+        'a.yaml:4:67 tools[0].agent: is "worker", and no agent has that name; must be an agent of these files',
+      ],
+    ],
+    [
+      'tools:\n  - { name: ask, description: d, agent: worker, idempotent: true, timeoutMs: 9 }',
+      [
+        'a.yaml:4:41 tools[0].agent: is "worker", and no agent has that name; must be an agent of these files',
+        'a.yaml:4:61 tools[0].idempotent: follows from the agent; remove it',
+        'a.yaml:4:78 tools[0].timeoutMs: follows from the agent; remove it',
+      ],
+    ],
+    [
+      'name: itself\ntools:\n  - { name: ask, description: d, agent: itself }',
+      [
+        'a.yaml:5:41 tools[0].agent: is "itself", which asks itself again; must lead to other agents',
       ],
     ],
     ['systemFile: blank.md', ['a.yaml:1:1: has system and systemFile; must have only one of them']],
@@ -474,11 +488,11 @@ describe('a tool', () => {
 
   it('has a name, a description, a schema and one way to run', () => {
     expect(of('tools:\n  - {}\n  - 5')).toEqual([
-      'a.yaml:4:5 tools[0]: has none of schema and schemaFile; must have one of them',
-      'a.yaml:4:5 tools[0]: has none of command, http, module and client; must have one of them',
+      'a.yaml:4:5 tools[0]: has none of schema, schemaFile and agent; must have one of them',
+      'a.yaml:4:5 tools[0]: has none of command, http, module, agent and client; must have one of them',
       'a.yaml:4:5 tools[0].name: is missing; must be 1 to 64 of A-Z, a-z, 0-9, _ and -',
       'a.yaml:4:5 tools[0].description: is missing; must be a text of at most 16384 characters that is not blank',
-      'a.yaml:5:5 tools[1]: is 5; must be a mapping with name, description, schema (or schemaFile) and one of command, http, module, client',
+      'a.yaml:5:5 tools[1]: is 5; must be a mapping with name, description, schema (or schemaFile) and one of command, http, module, client; or with name, description and agent',
     ])
     expect(ofTool(`${run}, http: { url: "http://h" }`)).toEqual([
       'tools[0]: has command and http; must have only one of them',

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import {
   contentNote,
   contentOf,
+  contentPieceBytesMax,
   contentRef,
   contentsFault,
   isPossiblePiece,
@@ -29,10 +30,10 @@ describe('the media type of a content', () => {
 
 describe('a content', () => {
   it('is cut into pieces that make it again', () => {
-    const data = png(limits.contentPieceBytesMax + 1)
+    const data = png(contentPieceBytesMax + 1)
     const content = contentOf(data, 'image/png')
     const pieces = piecesOf(content)
-    expect(pieces.map(({ data: { length } }) => length)).toEqual([limits.contentPieceBytesMax, 1])
+    expect(pieces.map(({ data: { length } }) => length)).toEqual([contentPieceBytesMax, 1])
     expect(Buffer.concat(pieces.map((piece) => piece.data)).equals(data)).toBe(true)
     expect(pieces.every(isPossiblePiece)).toBe(true)
     expect(contentsFault('the message', [contentRef(content)])).toBeUndefined()
@@ -61,7 +62,7 @@ describe('a content', () => {
     const many = Array.from({ length: limits.contentsMax + 1 }, () => good)
     expect(contentsFault('the message', many)).toContain('at most 16 are taken')
     const bytes = limits.contentBytesMax
-    const large = { ...good, bytes, pieces: Math.ceil(bytes / limits.contentPieceBytesMax) }
+    const large = { ...good, bytes, pieces: Math.ceil(bytes / contentPieceBytesMax) }
     expect(contentsFault('the message', [large, large])).toContain('the images and files of')
   })
 })

@@ -4,11 +4,12 @@ import { describe, expect, it } from '@jest/globals'
 import {
   type InputQuestion,
   inputFields,
+  inputQuestionBytesMax,
+  inputValuesBytesMax,
   questionFault,
   questionIn,
   valuesFor,
 } from '../../../../shared/contract/call/input-question.ts'
-import { limits } from '../../../../shared/contract/limits.ts'
 
 type Schema = Extract<InputQuestion, { mode: 'form' }>['schema']
 const form = (schema: Schema, message = 'm'): InputQuestion => ({
@@ -37,7 +38,7 @@ describe('a question', () => {
     [form({ type: 'object' }), 'its schema has no properties'],
     [form({ properties, $ref: 'https://other.example/s' }), 'its schema is unusable'],
     [form({ properties, type: 'nonsense' }), 'its schema is unusable'],
-    [form({ properties }, 'x'.repeat(limits.inputQuestionBytesMax)), 'bytes; at most'],
+    [form({ properties }, 'x'.repeat(inputQuestionBytesMax)), 'bytes; at most'],
   ])('%# can be shown, or has a fault', (question, fault) => {
     if (fault === undefined) expect(questionFault(question)).toBeUndefined()
     else expect(questionFault(question)).toContain(fault)
@@ -87,10 +88,7 @@ describe('the values of an answer', () => {
     ['{"name":"Ada","__proto__":{}}', { fault: 'there is no field "__proto__"' }],
     ['{"name":"Ada","n":9007199254740993}', { fault: expect.stringContaining('exactly') }],
     ['"Ada"', { fault: 'the values are no JSON object' }],
-    [
-      `{"name":"${'x'.repeat(limits.inputValuesBytesMax)}"}`,
-      { fault: expect.stringContaining('bytes') },
-    ],
+    [`{"name":"${'x'.repeat(inputValuesBytesMax)}"}`, { fault: expect.stringContaining('bytes') }],
     ['['.repeat(100_000), { fault: expect.stringContaining('bytes') }],
   ])('%# count only if they fit', (given, expected) => {
     expect(valuesFor(text, given)).toEqual(expected)

@@ -11,9 +11,17 @@ import type {
 } from '../../../../shared/contract/messages.ts'
 import type { BudgetLog } from '../../../../shared/contract/performer.ts'
 import { lowestTreeCaps } from '../../../../shared/contract/turn/tree-caps.ts'
-import { callReservations } from '../../../../shared/runtime/budgets/call-reservations.ts'
+import {
+  callReservations,
+  sharedByRepeats,
+} from '../../../../shared/runtime/budgets/call-reservations.ts'
 import { type Child, childPlaces } from '../../../../shared/runtime/budgets/child-places.ts'
-import type { Decision } from '../../../../shared/runtime/budgets/ledger.ts'
+import {
+  applyToLedger,
+  type Decision,
+  emptyLedger,
+  type LedgerRecord,
+} from '../../../../shared/runtime/budgets/ledger.ts'
 import { type OnceCall, onceValues } from '../../../../shared/runtime/budgets/once-values.ts'
 import { declarationWith, noHints } from '../../../support/messages.ts'
 
@@ -29,7 +37,9 @@ const child = (fields: Partial<Child> = {}): Child => ({
   ...fields,
 })
 
-function world(decide: (budgets: BudgetInForce[]) => Decision | undefined | Error) {
+function world(
+  decide: (budgets: BudgetInForce[]) => Decision | undefined | Error | Promise<Decision>,
+) {
   const written: [tenant: string, Message][] = []
   const budgets = {
     append: async (tenant: string, message: Message) => void written.push([tenant, message]),
@@ -39,14 +49,15 @@ function world(decide: (budgets: BudgetInForce[]) => Decision | undefined | Erro
     {
       async reserve(_, reservation) {
         written.push([reservation.tenant, reservation])
-        const decision = decide(reservation.budgets)
+        const decision = await decide(reservation.budgets)
         if (decision instanceof Error) throw decision
         return decision
       },
     },
   )
   const [places, once] = [childPlaces(reservations), onceValues(reservations)]
-  return { places, once, written }
+  const shared = childPlaces(sharedByRepeats(reservations))
+  return { places, shared, once, written }
 }
 
 const refused =
@@ -98,13 +109,25 @@ describe('a child', () => {
     expect(await away.places.denialOf(child())).toMatchObject({ status: 'denied', text })
   })
 
-  it('that is judged twice at the same time reserves one place', async () => {
-    const { places, written } = world(() => ({ kind: 'granted', soft: [] }))
-    expect(await Promise.all([child(), child()].map(places.denialOf))).toEqual([
+  it('of a guest that is judged twice at the same time reserves one place', async () => {
+    const { shared, written } = world(() => ({ kind: 'granted', soft: [] }))
+    expect(await Promise.all([child(), child()].map(shared.denialOf))).toEqual([
       undefined,
       undefined,
     ])
     expect(written).toHaveLength(1)
+  })
+
+  it('reserves for each try, so the release of a try that waits for the ledger leaves the next try its place', async () => {
+    const granted = Promise.withResolvers<Decision>()
+    const { places, written } = world(() => granted.promise)
+    const tries = [child(), child()].map(places.denialOf)
+    granted.resolve({ kind: 'granted', soft: [] })
+    expect(await Promise.all(tries)).toEqual([undefined, undefined])
+    await places.giveBack(child(), true)
+    const ledger = emptyLedger()
+    for (const [, message] of written) applyToLedger(ledger, message as LedgerRecord, 5_000)
+    expect([...ledger.open.values()].map((held) => held.tries)).toEqual([1])
   })
 
   it('that is too deep reserves nothing', async () => {

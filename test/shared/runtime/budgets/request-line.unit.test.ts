@@ -7,6 +7,7 @@ import type {
   SlotReserved,
   SlotSettled,
 } from '../../../../shared/contract/messages.ts'
+import { slotRenewMs } from '../../../../shared/runtime/budgets/account-lines.ts'
 import {
   applyToLine,
   attemptInLine,
@@ -16,6 +17,10 @@ import {
   noModelLimits,
   plannedStarts,
   type RequestLine,
+  slotDebtMsMax,
+  slotPaceDoublesMs,
+  slotPaceMin,
+  slotProbeMs,
   waitOfLine,
 } from '../../../../shared/runtime/budgets/request-line.ts'
 
@@ -70,7 +75,7 @@ describe('a provider that refuses a request', () => {
     for (const one of names(20)) reserve(line, one, t0 + 10)
     const starts = startsOf(line, names(20))
     expect(starts[0]).toBe(t0 + 60_000)
-    expect(Math.min(...gaps(starts))).toBeGreaterThanOrEqual(60_000 / limits.slotPaceMin / 8)
+    expect(Math.min(...gaps(starts))).toBeGreaterThanOrEqual(60_000 / slotPaceMin / 8)
     expect(new Set(starts).size).toBe(20)
   })
 
@@ -80,7 +85,7 @@ describe('a provider that refuses a request', () => {
     for (const one of names(3)) reserve(line, one, t0 + 110_000)
     const [first = 0, second = 0] = startsOf(line, names(3))
     expect(first).toBe(t0 + 120_000)
-    expect(second - first).toBeGreaterThanOrEqual(limits.slotProbeMs)
+    expect(second - first).toBeGreaterThanOrEqual(slotProbeMs)
   })
 
   it('puts requests back that wait for an earlier start than its new wait', () => {
@@ -118,7 +123,7 @@ describe('a provider that refuses a request', () => {
   it('does not slow down by a refusal of a request from before the present pace', () => {
     const line = emptyLine()
     for (const one of names(10)) settle(line, one, t0, { refusedBy: 'limit', waitMs: 100 })
-    expect(line.pace).toEqual({ kind: 'rising', perMinute: limits.slotPaceMin, since: t0 + 100 })
+    expect(line.pace).toEqual({ kind: 'rising', perMinute: slotPaceMin, since: t0 + 100 })
   })
 
   it('counts as free again after enough accepted requests', () => {
@@ -139,10 +144,10 @@ describe('a provider that refuses a request', () => {
   it('halves a pace that is in force with each overload', () => {
     const line = emptyLine()
     settle(line, 'first', t0, { refusedBy: 'overload', waitMs: 1000 })
-    const later = t0 + 1000 + 2 * limits.slotPaceDoublesMs
+    const later = t0 + 1000 + 2 * slotPaceDoublesMs
     reserve(line, 'second', later)
     settle(line, 'second', later, { refusedBy: 'overload', waitMs: 0 })
-    expect(line.pace).toMatchObject({ kind: 'rising', perMinute: 2 * limits.slotPaceMin })
+    expect(line.pace).toMatchObject({ kind: 'rising', perMinute: 2 * slotPaceMin })
   })
 
   it('holds requests too if its headers show an exhausted limit', () => {
@@ -210,8 +215,7 @@ describe('limits of a model', () => {
   it('keep the place of a long request that its process renews', () => {
     const line = emptyLine()
     for (const one of names(2)) reserve(line, one, t0, { requestsAtOnce: 1 })
-    for (let ms = 0; ms <= 3 * limits.slotLeaseMs; ms += limits.slotRenewMs)
-      renew(line, 'r0', t0 + ms)
+    for (let ms = 0; ms <= 3 * limits.slotLeaseMs; ms += slotRenewMs) renew(line, 'r0', t0 + ms)
     expect([...line.running.keys()]).toEqual(['r0'])
     expect(startsOf(line, ['r1'])).toEqual([t0 + 4 * limits.slotLeaseMs])
   })
@@ -249,7 +253,7 @@ describe('limits of a model', () => {
     reserve(line, 'r0', t0, { tokensPerMinute: 1 })
     settle(line, 'r0', t0 + 1, { tokens: 1e15 })
     reserve(line, 'r1', t0 + 2, { tokensPerMinute: 1 })
-    expect(startsOf(line, ['r1'])).toEqual([t0 + 1 + limits.slotDebtMsMax])
+    expect(startsOf(line, ['r1'])).toEqual([t0 + 1 + slotDebtMsMax])
   })
 
   it('start requests of tenants by their shares, also if one tenant waits with a hundred', () => {

@@ -21,6 +21,7 @@ import { systemClock } from '../../../../shared/lib/clock.ts'
 import { createLog } from '../../../../shared/lib/log/log.ts'
 import {
   guardSetting,
+  guardsReplacedMax,
   type RegisterOptions,
   registeredGuardNames,
   registeredGuards,
@@ -167,7 +168,7 @@ describe('a guard that is changed again and again', () => {
     await own.close()
     expect(record?.firstAt).toBe(stamps[0]?.at)
     expect(record?.replaced.map(({ guard: one }) => one.version)).toEqual(
-      Array.from({ length: limits.guardsReplacedMax }, (_, place) => `${place + 3}`),
+      Array.from({ length: guardsReplacedMax }, (_, place) => `${place + 3}`),
     )
   })
 
@@ -198,11 +199,11 @@ describe('a guard that is changed again and again', () => {
   })
 
   it('keeps a bounded number of earlier registrations', async () => {
-    for (let version = 0; version < limits.guardsReplacedMax + 3; version += 1)
+    for (let version = 0; version < guardsReplacedMax + 3; version += 1)
       await register({ guard: { ...guard, version: `${version}` }, replace: true })
     const [record] = await registeredGuards(registry())
     expect(record?.replaced.map(({ guard: one }) => one.version)).toEqual(
-      Array.from({ length: limits.guardsReplacedMax }, (_, place) => `${place + 2}`),
+      Array.from({ length: guardsReplacedMax }, (_, place) => `${place + 2}`),
     )
   })
 

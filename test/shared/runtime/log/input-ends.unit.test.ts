@@ -3,14 +3,13 @@ import { describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { fakeClock } from '../../../../client/testing/fake-clock.ts'
 import type { Bus, StoredRecord } from '../../../../shared/contract/bus.ts'
-import { limits } from '../../../../shared/contract/limits.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 import { parseId } from '../../../../shared/runtime/derived-id.ts'
-import { createInputEnds } from '../../../../shared/runtime/log/input-ends.ts'
+import { createInputEnds, inputsAheadMax } from '../../../../shared/runtime/log/input-ends.ts'
 
 const place = { topicPrefix: 'w.', topic: 'w.rounds-checked', partition: 1 }
 /** The first input after an end that a record must wait for. */
-const farAfter = (end: number) => end + limits.inputsAheadMax
+const farAfter = (end: number) => end + inputsAheadMax
 
 /** A bus on which every inbox ends at `end`, with the topics that were looked up. */
 function world({ sees = false, seen = 0, isSigned = false } = {}) {

@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { describe, expect, it } from '@jest/globals'
 import { decode, encode } from '../../../../shared/codec/codec.ts'
 import type { RecordToAppend, StoredRecord } from '../../../../shared/contract/bus.ts'
-import { limits } from '../../../../shared/contract/limits.ts'
 import type { Message, OperatorStop } from '../../../../shared/contract/messages.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
+import { auditSettingBytesMax } from '../../../../shared/runtime/settings/audited-change.ts'
 import {
   type OperatorSetting,
   placeSetting,
@@ -144,7 +144,7 @@ describe('the evidence of a change', () => {
 
   it('names the size and the hash of a setting that is too large for it', async () => {
     const table = tableWith()
-    await placeSetting(setting, table, stopOf('b', 'x'.repeat(limits.auditSettingBytesMax)))
+    await placeSetting(setting, table, stopOf('b', 'x'.repeat(auditSettingBytesMax)))
     expect(table.evidence).toMatchObject([
       { after: expect.stringMatching(/^\{"bytes":\d{6},"sha256":"[0-9a-f]{64}"\}$/) },
     ])

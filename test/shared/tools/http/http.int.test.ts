@@ -8,6 +8,7 @@ import type { HttpTool } from '../../../../shared/agents/agents.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { httpTools } from '../../../../shared/tools/http/http.ts'
+import { toolResponseBytesMax } from '../../../../shared/tools/http/http-ending.ts'
 import type { RunningTool, ToolCall, ToolEnding } from '../../../../shared/tools/tool.ts'
 import { clockFiring } from '../../../support/clock-firing.ts'
 import { until } from '../../../support/inbox.ts'
@@ -220,9 +221,7 @@ describe('an answer', () => {
     }
     const { status, text } = await post(flood, { run: { outputBytesMax: 100 } })
     expect([status, text.slice(0, 101)]).toEqual(['ok', `${'x'.repeat(100)}\n`])
-    expect(text).toContain(
-      `[the rest of it was not read: more than ${limits.toolResponseBytesMax} bytes]`,
-    )
+    expect(text).toContain(`[the rest of it was not read: more than ${toolResponseBytesMax} bytes]`)
   })
 
   it('that is not UTF-8 is shown with replacements and a note', async () => {

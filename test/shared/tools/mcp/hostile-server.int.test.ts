@@ -9,7 +9,7 @@ import { fakeClock } from '../../../../client/testing/fake-clock.ts'
 import type { McpServer, McpUrl } from '../../../../shared/agents/agents.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
-import { boundedFetch } from '../../../../shared/tools/mcp/bounded-fetch.ts'
+import { boundedFetch, mcpRequestsMax } from '../../../../shared/tools/mcp/bounded-fetch.ts'
 import { connectionTo } from '../../../../shared/tools/mcp/connection.ts'
 import { toolsOfServer, wantedOf } from '../../../../shared/tools/mcp/listed-tools.ts'
 import { startMcpCall } from '../../../../shared/tools/mcp/mcp.ts'
@@ -161,7 +161,7 @@ describe('an answer over HTTP', () => {
     const stop = new AbortController()
     const request = boundedFetch(() => {})
     const { signal } = stop
-    const waiting = Array.from({ length: limits.mcpRequestsMax }, () => request(origin, { signal }))
+    const waiting = Array.from({ length: mcpRequestsMax }, () => request(origin, { signal }))
     await expect(request(origin)).rejects.toThrow('left 256 requests without an answer')
     stop.abort()
     await Promise.allSettled(waiting)

@@ -9,10 +9,15 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals'
 import type { Tool } from '@modelcontextprotocol/client'
 import type { McpServer } from '../../../../shared/agents/agents.ts'
 import { lockFile } from '../../../../shared/bus/embedded/file/lock.ts'
-import { limits } from '../../../../shared/contract/limits.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { replaceFile } from '../../../../shared/lib/files/whole-file.ts'
-import { acceptPin, heldPins, pinId, toolPins } from '../../../../shared/tools/mcp/tool-pins.ts'
+import {
+  acceptPin,
+  heldPins,
+  mcpPinBytesMax,
+  pinId,
+  toolPins,
+} from '../../../../shared/tools/mcp/tool-pins.ts'
 
 const source = join(import.meta.dirname, '../../../../shared/tools/mcp/tool-pins.ts')
 const day = 24 * 3_600_000
@@ -98,14 +103,14 @@ it('leaves only files of Weir in the folder, which are those that the doctor loo
 })
 
 it('holds a tool whose declaration is too large for a pin, also as a change', () => {
-  const long = 'x'.repeat(limits.mcpPinBytesMax)
+  const long = 'x'.repeat(mcpPinBytesMax)
   expect(check([tool('a'), tool('b', long)])[0]).toContain('b: it has 262')
   expect(check([tool('a', long)])[0]).toContain('a: it has 262')
   expect(heldPins(folder)).toEqual([])
 })
 
 it('holds the tools of one server past its part of the file, and takes those of another one', () => {
-  const long = 'x'.repeat(limits.mcpPinBytesMax - 1_000)
+  const long = 'x'.repeat(mcpPinBytesMax - 1_000)
   const many = Array.from({ length: 40 }, (_, n) => tool(`t${n}`, long))
   const held = check(many)
   expect(held.at(-1)).toContain('t39: its server has had more than 8388608 bytes of tools')

@@ -12,6 +12,11 @@ import type { ModuleTool } from '../../../../shared/agents/agents.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { moduleTools } from '../../../../shared/tools/module/module.ts'
+import {
+  idleModulesMax,
+  moduleIdleMs,
+  moduleLoadMs,
+} from '../../../../shared/tools/module/module-pool.ts'
 import type { RunningTool, ToolCall, ToolEnding } from '../../../../shared/tools/tool.ts'
 import { clockFiring } from '../../../support/clock-firing.ts'
 import { until } from '../../../support/inbox.ts'
@@ -360,7 +365,7 @@ describe('processes', () => {
     }
     const pid = async () =>
       Number((await own.start({ kind: 'module', file }, call).ended).text.split(' ')[0])
-    const pids = await Promise.all(Array.from({ length: limits.idleModulesMax + 2 }, pid))
+    const pids = await Promise.all(Array.from({ length: idleModulesMax + 2 }, pid))
     await until(() => pids.filter((one) => isGone(one)).length === 2)
     own.close()
     await until(() => pids.every((one) => isGone(one)))
@@ -368,7 +373,7 @@ describe('processes', () => {
 
   it('do not wait for ever', async () => {
     const after = (ms: number, fire: () => void) =>
-      systemClock.after(ms === limits.moduleIdleMs ? 0 : ms, fire)
+      systemClock.after(ms === moduleIdleMs ? 0 : ms, fire)
     const { text } = await behave('pid', { call: { clock: { ...systemClock, after } } })
     await until(() => isGone(Number(text.split(' ')[0])))
   })
@@ -543,7 +548,7 @@ describe('a module that cannot be loaded', () => {
     )
     const call = {
       timeoutMs: 500,
-      clock: clockFiring(limits.moduleLoadMs, () => isFirstSeen),
+      clock: clockFiring(moduleLoadMs, () => isFirstSeen),
     }
     const started = start({ how: '' }, { run: { file: module }, call })
     expect(await started.started).toBe(false)

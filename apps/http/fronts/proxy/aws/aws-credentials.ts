@@ -14,6 +14,11 @@ import {
 } from '../../../../../shared/lib/sandbox/harmless-variables.ts'
 import { HttpError } from '../../../http-error.ts'
 
+/** The command that prints credentials of AWS, and how long before their end the proxy renews them. */
+const awsCommandMs = 30_000
+const awsCommandBytesMax = 64 * 1024
+export const awsCredentialsSpareMs = 5 * 60_000
+
 export type AwsCredentials = {
   accessKeyId: string
   secretAccessKey: string
@@ -34,7 +39,7 @@ export async function awsCredentials(clock: Clock): Promise<() => Promise<AwsCre
   let newest = first
   let next: Promise<Exported | undefined> | undefined
   return async () => {
-    if (newest.expiresAt - clock.now() > limits.awsCredentialsSpareMs) return newest
+    if (newest.expiresAt - clock.now() > awsCredentialsSpareMs) return newest
     next ??= exported()
     newest = (await next) ?? newest
     next = undefined
@@ -53,8 +58,8 @@ async function exported(): Promise<Exported | undefined> {
   const command = ['configure', 'export-credentials', '--format', 'process']
   const { stdout } = await promisify(execFile)('aws', command, {
     env: harmlessEnvironment(ofSecretStores),
-    timeout: limits.awsCommandMs,
-    maxBuffer: limits.awsCommandBytesMax,
+    timeout: awsCommandMs,
+    maxBuffer: awsCommandBytesMax,
   }).catch(() => ({ stdout: '' }))
   const found = boundedJson(stdout, limits.jsonDepthMax)
   const { AccessKeyId, SecretAccessKey, SessionToken, Expiration } = isObject(found) ? found : {}

@@ -5,13 +5,12 @@
 // session of its conversation, of a call that it shows, or of the request whose text it extends.
 // A session merges no conversations: two users of one key may begin with one text.
 // Only the header `x-weir-conversation` joins requests without a history of calls.
-// The memory is bounded by limits.frontSessionsMax, and keeps hashes of texts only.
+// The memory is bounded by frontSessionsMax, and keeps hashes of texts only.
 
 import { createHmac, hash, randomBytes, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
 import { withoutReminders } from '../../../../../client/guard/history/reminders.ts'
-import { limits } from '../../../../../shared/contract/limits.ts'
 import { hostOfRequest, isHostText } from '../../../../../shared/hosts/hosts.ts'
 import { headerText } from '../../../../../shared/hosts/request-sender.ts'
 import { isObject } from '../../../../../shared/lib/json/json-object.ts'
@@ -21,6 +20,19 @@ import type { ModelFormat } from '../../../../../shared/wire/proxied.ts'
 import { HttpError } from '../../../http-error.ts'
 import { clientKey } from '../client-key.ts'
 import { firstCallsIn, historyOf } from '../sent-request.ts'
+
+/**
+ * Sessions of clients that a proxy remembers by their conversation, by a call and by their first
+ * text, oldest first out, and the first texts of one client.
+ */
+const frontSessionsMax = 10_000
+const frontBeginningsMax = 16
+/** Answers with calls in a row that no request has shown, until a proxy warns. */
+export const unshownAnswersMax = 10
+/** Denied requests in a row of a client that requires calls, until not each one reaches the model. */
+const deniedRequestsMax = 4
+/** Texts at the end of a turn for a client that goes on without its user. Then it gets an error. */
+export const endsShownMax = 3
 
 /** A request of a client of this guest. */
 export type ClientRequest = {
@@ -66,11 +78,11 @@ export type GuestSessions = {
 
 export function guestSessions(log: Logger): GuestSessions {
   const processKey = randomBytes(32)
-  const byConversation = newest<GuestSession>(limits.frontSessionsMax)
-  const byCall = newest<GuestSession>(limits.frontSessionsMax)
+  const byConversation = newest<GuestSession>(frontSessionsMax)
+  const byCall = newest<GuestSession>(frontSessionsMax)
   /** The sessions of a client whose newest request shows no call, the newest last. */
-  const beginnings = newest<GuestSession[]>(limits.frontSessionsMax)
-  const warned = newest<true>(limits.frontSessionsMax)
+  const beginnings = newest<GuestSession[]>(frontSessionsMax)
+  const warned = newest<true>(frontSessionsMax)
 
   /** By the headers of a request, which all memories ask for their owner. */
   const owners = new WeakMap<IncomingHttpHeaders, { agent: string; owner: string }>()
@@ -132,7 +144,7 @@ export function guestSessions(log: Logger): GuestSessions {
     if (showsCalls(request)) return session
     const client = clientOf(request)
     const others = (beginnings.get(client) ?? []).filter((one) => one !== session)
-    beginnings.set(client, [...others.slice(1 - limits.frontBeginningsMax), session])
+    beginnings.set(client, [...others.slice(1 - frontBeginningsMax), session])
     return session
   }
 
@@ -143,7 +155,7 @@ export function guestSessions(log: Logger): GuestSessions {
     if (warned.get(client)) return
     warned.set(client, true)
     const { agent } = request
-    log.warn({ agent, answers: limits.unshownAnswersMax }, text)
+    log.warn({ agent, answers: unshownAnswersMax }, text)
   }
 
   return {
@@ -163,18 +175,18 @@ export function guestSessions(log: Logger): GuestSessions {
       if (callIds.length === 0) return
       session.unshown += 1
       for (const id of callIds.filter((one) => one !== '')) byCall.set(`${owner} ${id}`, session)
-      if (session.unshown >= limits.unshownAnswersMax) warn(request, unshownText)
+      if (session.unshown >= unshownAnswersMax) warn(request, unshownText)
     },
     denied(request, conversation, end) {
       const session = sessionOf(request, conversation)
       session.denied += 1
       session.end = end
-      if (session.denied >= limits.unshownAnswersMax) warn(request, deniedText)
+      if (session.denied >= unshownAnswersMax) warn(request, deniedText)
     },
     ended(request, conversation, userText) {
       const session = sessionOf(request, conversation)
       session.ends += 1
-      if (session.ends > limits.endsShownMax) throw new HttpError(400, 'guest.over', userText)
+      if (session.ends > endsShownMax) throw new HttpError(400, 'guest.over', userText)
     },
   }
 }
@@ -198,7 +210,7 @@ export function endWithoutModel(
   session: GuestSession | undefined,
   request: Pick<ClientRequest, 'api' | 'headers' | 'body'>,
 ): string | undefined {
-  if (session === undefined || session.denied <= limits.deniedRequestsMax) return undefined
+  if (session === undefined || session.denied <= deniedRequestsMax) return undefined
   const isPowerOfTwo = Number.isInteger(Math.log2(session.denied))
   return goesOnAfterText(request) && !isPowerOfTwo ? session.end : undefined
 }

@@ -36,6 +36,10 @@ import { guestRequest, type SentBody, type SentRequest } from '../sent-request.t
 import { listedHeaders, redirected } from '../upstream.ts'
 import { attemptsHeader, type ClientAnswer } from './client-answer.ts'
 
+/** The wait of such a proxy for advice, and for the next bytes of the upstream. */
+export const proxyAdviceMs = 30_000
+export const proxySilenceMs = 10 * 60_000
+
 /** The parts that all requests of one server share. */
 export type VetoShared = AnswerRelayOptions & {
   /** The text that a guest's user gets when Weir ends a turn. */
@@ -158,16 +162,16 @@ function errorFor(
 }
 
 function tooSilent(options: ErrorOptions): HttpError {
-  const text = `the upstream was silent for ${limits.proxySilenceMs / 1000} s: try again`
+  const text = `the upstream was silent for ${proxySilenceMs / 1000} s: try again`
   return new HttpError(504, 'proxy.silence', text, options)
 }
 
-/** Ends a request to the upstream that is silent for `limits.proxySilenceMs`. */
+/** Ends a request to the upstream that is silent for `proxySilenceMs`. */
 type SilenceWatch = { signal: AbortSignal; heard(): void; stop(): void }
 
 function watchSilence(clock: Clock): SilenceWatch {
   const silent = new AbortController()
-  const start = () => clock.after(limits.proxySilenceMs, () => silent.abort())
+  const start = () => clock.after(proxySilenceMs, () => silent.abort())
   let stop = start()
   return {
     signal: silent.signal,

@@ -45,11 +45,15 @@ import type { ProxiedConversation } from '../request-budget.ts'
 import { guestRequest, mayCall, ownAnswer } from '../sent-request.ts'
 import {
   type Attempt,
+  proxyAdviceMs,
   underVeto,
   upstreamAttempts,
   type VetoedRequest,
   type VetoShared,
 } from './attempts.ts'
+
+/** How often a proxy with a veto repeats one request after a denied answer. */
+const proxyRepeatsMax = 3
 
 /** One request of a client, with its repeats. */
 export function vetoRun(
@@ -211,7 +215,7 @@ export function vetoRun(
 
 /** The repeats of a request: fewer after denied requests. */
 function repeatsFor(session: GuestSession | undefined): number {
-  return Math.floor(limits.proxyRepeatsMax / 2 ** (session?.denied ?? 0))
+  return Math.floor(proxyRepeatsMax / 2 ** (session?.denied ?? 0))
 }
 
 /**
@@ -234,7 +238,7 @@ async function judgedAdvice(
   request: GuestRequest,
   signal: AbortSignal,
 ): Promise<Advice> {
-  const late = AbortSignal.timeout(limits.proxyAdviceMs)
+  const late = AbortSignal.timeout(proxyAdviceMs)
   const advice = await judge
     .beforeModel(request, AbortSignal.any([signal, late]))
     .catch((error: unknown) => {

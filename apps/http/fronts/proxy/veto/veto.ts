@@ -6,7 +6,6 @@
 
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
-import { limits } from '../../../../../shared/contract/limits.ts'
 import { type Clock, type Milliseconds, systemClock } from '../../../../../shared/lib/clock.ts'
 import { WeirError } from '../../../../../shared/lib/errors.ts'
 import type { Json } from '../../../../../shared/wire/format.ts'
@@ -18,10 +17,13 @@ import type { VetoedRequest, VetoShared } from './attempts.ts'
 import { clientAnswer } from './client-answer.ts'
 import { vetoRun } from './veto-run.ts'
 
+/** How often a client that waits in a stream gets an event without content. */
+const proxyPingMs = 10_000
+
 /** `coversSubscriptions`: also requests that a person's subscription pays. */
 export type VetoOptions = {
   coversSubscriptions: boolean
-  /** Default `limits.proxyPingMs`. */
+  /** Default `proxyPingMs`. */
   pingMs?: Milliseconds
   /** For the silence. Default: the machine's. */
   clock?: Clock
@@ -41,7 +43,7 @@ export type Veto = {
 }
 
 export function createVeto(
-  { coversSubscriptions, pingMs = limits.proxyPingMs, clock = systemClock }: VetoOptions,
+  { coversSubscriptions, pingMs = proxyPingMs, clock = systemClock }: VetoOptions,
   shared: Omit<VetoShared, 'clock'>,
 ): Veto {
   return {

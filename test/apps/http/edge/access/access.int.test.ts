@@ -19,6 +19,7 @@ import {
 import { openAnswers } from '../../../../../apps/http/edge/access/open-answers.ts'
 import { principalId, type Role } from '../../../../../apps/http/edge/access/principal.ts'
 import { responseIdOf } from '../../../../../apps/http/edge/responses/response-id.ts'
+import { httpConnectionsMax } from '../../../../../apps/http/server.ts'
 import { call, says } from '../../../../../client/testing/testing.ts'
 import { defineTool } from '../../../../../client/weir.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
@@ -135,7 +136,7 @@ describe('open answers', () => {
     openFor('ops', 'operate')
     outgoings[0]?.emit('close')
     openFor('other', 'ask')
-    expect(limits.edgeOpenAnswersSharedMax).toBeLessThan(limits.httpConnectionsMax)
+    expect(limits.edgeOpenAnswersSharedMax).toBeLessThan(httpConnectionsMax)
   })
 })
 

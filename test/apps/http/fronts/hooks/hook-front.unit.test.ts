@@ -8,6 +8,7 @@ import { type HookFront, hookFront } from '../../../../../apps/http/fronts/hooks
 import { type HookKind, hookPayloadOf } from '../../../../../apps/http/fronts/hooks/hook-payload.ts'
 import {
   type HostSessions,
+  hookProxyMs,
   hostSessions,
   type JudgedCalls,
 } from '../../../../../apps/http/fronts/hooks/host-sessions.ts'
@@ -242,13 +243,13 @@ describe('a hook before a call', () => {
     const hook = hooksOf(guard)
     const looks = [hook('pre', pre('c1')), hook('pre', pre('c1'))]
     await nextTask()
-    clock.advance(limits.hookProxyMs)
+    clock.advance(hookProxyMs)
     resolve(run('c1'))
     expect(await Promise.all(looks)).toEqual([undefined, undefined])
     expect(guard.asked).toEqual([])
     const later = hook('pre', pre('c1'))
     await nextTask()
-    clock.advance(limits.hookProxyMs)
+    clock.advance(hookProxyMs)
     await nextTask()
     expect(await alone(later)).toEqual(denied(expect.stringContaining('Alone.')))
   })
@@ -637,7 +638,7 @@ describe('a hook next to the proxy', () => {
     sessions.sawProxy(proxied)
     const held = hook('pre', pre('c1'))
     await nextTask()
-    clock.advance(limits.hookProxyMs)
+    clock.advance(hookProxyMs)
     expect(await alone(held)).toBeUndefined()
     expect(guard.asked).toMatchObject([{ kind: 'after', id: 's1' }])
   })

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals'
-import { resourceOwners } from '../../../../../apps/http/fronts/mcp/resource-owners.ts'
-import { limits } from '../../../../../shared/contract/limits.ts'
+import {
+  mcpTemplateCharsMax,
+  resourceOwners,
+} from '../../../../../apps/http/fronts/mcp/resource-owners.ts'
 
 test('templates beyond the characters of one server own nothing, and a neighbour keeps its resources', async () => {
-  const filler = Array.from({ length: 8 }, (_, n) =>
-    `doc:${n}`.padEnd(limits.mcpTemplateCharsMax / 8),
-  )
+  const filler = Array.from({ length: 8 }, (_, n) => `doc:${n}`.padEnd(mcpTemplateCharsMax / 8))
   const templates = {
     long: ['doc:early/{id}', ...filler, 'doc:late/{id}', 'doc:shared/{id}'],
     short: ['doc:shared/{id}'],

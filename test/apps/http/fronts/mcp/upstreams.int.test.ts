@@ -3,10 +3,13 @@
 import { join } from 'node:path'
 import { afterEach, expect, test } from '@jest/globals'
 import { pino } from 'pino'
-import { type Upstreams, upstreamsOf } from '../../../../../apps/http/fronts/mcp/upstreams.ts'
+import {
+  mcpSlowerMsMax,
+  type Upstreams,
+  upstreamsOf,
+} from '../../../../../apps/http/fronts/mcp/upstreams.ts'
 import { fakeClock } from '../../../../../client/testing/fake-clock.ts'
 import type { McpServer } from '../../../../../shared/agents/agents.ts'
-import { limits } from '../../../../../shared/contract/limits.ts'
 import { until } from '../../../../support/inbox.ts'
 
 const program = join(import.meta.dirname, '../../../../support/mcp/starting-server.ts')
@@ -30,7 +33,7 @@ test('a gateway opens without the servers that start slowly, and ends them when 
     isOpen = true
   })
   await until(async () => {
-    clock.advance(limits.mcpSlowerMsMax)
+    clock.advance(mcpSlowerMsMax)
     return isOpen
   })
   await opening

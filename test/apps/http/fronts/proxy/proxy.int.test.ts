@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { hookFront } from '../../../../../apps/http/fronts/hooks/hook-front.ts'
 import { hookPayloadOf } from '../../../../../apps/http/fronts/hooks/hook-payload.ts'
-import { limits } from '../../../../../shared/contract/limits.ts'
+import { endsShownMax } from '../../../../../apps/http/fronts/proxy/identity/guest-sessions.ts'
 import { systemClock } from '../../../../../shared/lib/clock.ts'
 import { scriptedGuard } from '../../scripted-guard.ts'
 import { type Proxied, proxied, type ScriptedFront } from './proxied.ts'
@@ -148,12 +148,12 @@ describe.each(apiCases)('the proxy with $name', ({ path, request, first, answer 
       const guard = scriptedGuard({ before: () => ended })
       proxy = await proxied(guard, () => {}, '', veto)
       const statuses: number[] = []
-      for (let n = 0; n < limits.endsShownMax + 2; n += 1) {
+      for (let n = 0; n < endsShownMax + 2; n += 1) {
         const answered = await post(path, request)
         statuses.push(answered.status)
         if (answered.status === 400) expect(await answered.text()).toContain('by the rule cycle')
       }
-      expect(statuses).toEqual([...new Array(limits.endsShownMax).fill(200), 400, 400])
+      expect(statuses).toEqual([...new Array(endsShownMax).fill(200), 400, 400])
     },
   )
 

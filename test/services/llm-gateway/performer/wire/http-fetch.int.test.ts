@@ -4,8 +4,11 @@ import { createServer, globalAgent, type IncomingMessage, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { httpFetch } from '../../../../../services/llm-gateway/performer/wire/http-fetch.ts'
-import { limits } from '../../../../../shared/contract/limits.ts'
+import {
+  httpFetch,
+  modelLeaveBytesMax,
+  providerErrorBytesMax,
+} from '../../../../../services/llm-gateway/performer/wire/http-fetch.ts'
 import { sentEvents } from '../../../../../shared/wire/event-stream.ts'
 import { until } from '../../../../support/inbox.ts'
 
@@ -134,7 +137,7 @@ describe('an answer', () => {
     })
     const isKept = () =>
       Object.keys(globalAgent.freeSockets).some((name) => name.includes(new URL(url).port))
-    // On a machine that stands still for limits.modelLeaveMs in between, the connection is closed
+    // On a machine that stands still for modelLeaveMs in between, the connection is closed
     // instead.
     for (let tries = 0; tries < 5 && !isKept(); tries += 1) {
       expect(await firstEvent(url)).toBe('1')
@@ -150,7 +153,7 @@ describe('an answer', () => {
   it('that was left and goes on is closed', async () => {
     const url = await serve((_, response) => {
       response.write('data: 1\n\n')
-      response.write('x'.repeat(2 * limits.modelLeaveBytesMax))
+      response.write('x'.repeat(2 * modelLeaveBytesMax))
     })
     expect(await firstEvent(url)).toBe('1')
     await until(() => sockets.length === 1 && sockets.every(({ destroyed }) => destroyed))
@@ -165,7 +168,7 @@ describe('an answer', () => {
       response.on('drain', more)
       more()
     })
-    expect(await (await httpFetch(url)).text()).toHaveLength(limits.providerErrorBytesMax)
+    expect(await (await httpFetch(url)).text()).toHaveLength(providerErrorBytesMax)
     await until(() => sockets.every(({ destroyed }) => destroyed))
   })
 

@@ -9,13 +9,13 @@ import { join } from 'node:path'
 import { ConverseCommand, ConverseStreamCommand } from '@aws-sdk/client-bedrock-runtime'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
+import { awsCredentialsSpareMs } from '../../../../../../apps/http/fronts/proxy/aws/aws-credentials.ts'
 import { signerForAws } from '../../../../../../apps/http/fronts/proxy/aws/aws-signer.ts'
 import {
   isBedrock,
   refuseSigned,
 } from '../../../../../../apps/http/fronts/proxy/aws/signed-requests.ts'
 import { fakeClock } from '../../../../../../client/testing/testing.ts'
-import { limits } from '../../../../../../shared/contract/limits.ts'
 import { scriptedGuard } from '../../../scripted-guard.ts'
 import { runtimeClient } from '../bedrock/client.ts'
 import { conversePieces, isConverseStream } from '../bedrock/model.ts'
@@ -192,7 +192,7 @@ describe('a client of the signing proxy', () => {
 describe('the credentials of the proxy', () => {
   it('are those that the command of AWS prints, and fresh ones before these end', async () => {
     const clock = fakeClock('2026-03-04T05:06:07Z')
-    const end = clock.now() + limits.awsCredentialsSpareMs + 60_000
+    const end = clock.now() + awsCredentialsSpareMs + 60_000
     installAws(
       `if [ "$(wc -l < '${folder}/asked')" = 1 ]; then ${printed('FIRST', new Date(end).toISOString())}`,
       `else ${printed('SECOND', new Date(end + 3_600_000).toISOString())}; fi`,

@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
+import { unshownAnswersMax } from '../../../../../../apps/http/fronts/proxy/identity/guest-sessions.ts'
 import { type Fronts, openFronts } from '../../../../../../client/guard/log/fronts.ts'
-import { limits } from '../../../../../../shared/contract/limits.ts'
 import { scriptedGuard } from '../../../scripted-guard.ts'
 import { growingAgent } from '../growing-agent.ts'
 import { loopingModel } from '../looping-model.ts'
@@ -200,7 +200,7 @@ describe('a client is not reported', () => {
     }
     await settled()
     expect(warnings()).toEqual([])
-    expect(limits.unshownAnswersMax).toBeLessThan(15)
+    expect(unshownAnswersMax).toBeLessThan(15)
   })
 })
 

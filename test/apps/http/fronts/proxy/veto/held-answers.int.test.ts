@@ -4,13 +4,13 @@
 import { once } from 'node:events'
 import { request as nodeRequest, type ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from '@jest/globals'
+import { proxySilenceMs } from '../../../../../../apps/http/fronts/proxy/veto/attempts.ts'
 import type {
   CallVerdict,
   GuestAnswer,
   ReadGuestAnswer,
 } from '../../../../../../client/guard/guest-conversation.ts'
 import { type FakeClock, fakeClock } from '../../../../../../client/testing/fake-clock.ts'
-import { limits } from '../../../../../../shared/contract/limits.ts'
 import { scriptedGuard } from '../../../scripted-guard.ts'
 import { type Proxied, proxied } from '../proxied.ts'
 import { apiCases, chatCase, messagesCase } from '../requests.ts'
@@ -285,7 +285,7 @@ describe.each(sdkForms)('an SDK before the veto ($name)', ({ open, isStreamed })
       (_: Received, response: ServerResponse, clock: FakeClock) => {
         response.writeHead(200).flushHeaders()
         // Usually later than the headers. The error is the same if it is earlier.
-        setTimeout(() => clock.advance(limits.proxySilenceMs), 100)
+        setTimeout(() => clock.advance(proxySilenceMs), 100)
       },
     ],
     [
