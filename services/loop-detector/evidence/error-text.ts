@@ -118,7 +118,10 @@ function withNamingLine(reason: string, text: string): string {
 function meaningAfter(lines: string[], first: number): number {
   return lines.findIndex(
     (line, at) =>
-      at >= first && at < first + meaningLines && errorWord.test(line) && failureKindOf(line) !== 'other',
+      at >= first &&
+      at < first + meaningLines &&
+      errorWord.test(line) &&
+      failureKindOf(line) !== 'other',
   )
 }
 

@@ -240,7 +240,11 @@ const refusals: Scenario[] = [
     rounds(10, (n) => [
       failed(
         'replace',
-        { file_path: '/app/values.go', old_string: `${' '.repeat(n)}if v == nil {\n  x${n}`, new_string: 'y' },
+        {
+          file_path: '/app/values.go',
+          old_string: `${' '.repeat(n)}if v == nil {\n  x${n}`,
+          new_string: 'y',
+        },
         `Failed to edit, 0 occurrences found for old_string. Original old_string was (${' '.repeat(n)}if v == nil {\n  x${n}). No edits made.`,
       ),
     ]),
