@@ -46,7 +46,7 @@ makeSite()
 writeNotes()
 list(writeChecksums())
 
-/** The npm package with its bill of materials. npm checks it as it does before it publishes. */
+/** The npm package with a bill of materials. npm checks the package as before a publication. */
 function takePackage(): void {
   const tarball = `weir-agents-${version}.tgz`
   cpSync(join(root, 'out', tarball), join(folder, tarball))

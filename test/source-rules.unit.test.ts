@@ -60,6 +60,11 @@ describe('the tree', () => {
     expect(crowdedFolders(folders.flatMap(namesIn))).toEqual([])
   })
 
+  test('has a file in each folder that begins with at least three lines about the folder', () => {
+    const files = folders.filter((folder) => folder !== 'schemas').flatMap(sourcesIn)
+    expect(headlessFolders(files)).toEqual([])
+  })
+
   test("names the members of vendors' JSON in shared/wire only", () => {
     const files = folders.flatMap(sourcesIn)
     const others = files.filter(({ file }) => !ownMembers.some(([own]) => file.startsWith(own)))
@@ -113,6 +118,16 @@ describe('a folder', () => {
     const files = Array.from({ length: 16 }, (_, n) => `services/a/${n}.ts`)
     expect(crowdedFolders([...files, 'services/b/c.ts'])).toEqual(['services/a'])
     expect(crowdedFolders([...files.slice(1), 'services/a/b/c.ts'])).toEqual([])
+  })
+})
+
+describe('a head', () => {
+  test('is missing where each file of a folder begins with fewer than three lines', () => {
+    const short = { file: 'services/a/b.ts', source: '// A file.\n// Its rest.\n\n// More.\n' }
+    const long = { file: 'services/a/c.ts', source: '// One.\n// Two.\n// Three.\n' }
+    expect(headlessFolders([short, { ...short, file: 'services/a/d.ts' }])).toEqual(['services/a'])
+    expect(headlessFolders([short, long])).toEqual([])
+    expect(headlessFolders([short])).toEqual([])
   })
 })
 
@@ -204,6 +219,15 @@ const spreadLiterals: Rule = (files) =>
 function crowdedFolders(files: string[]): string[] {
   const byFolder = Map.groupBy(files, dirname)
   return [...byFolder].filter(([, own]) => own.length > 15).map(([folder]) => folder)
+}
+
+/** Folders with several files, below the top, of which no file explains the folder. */
+function headlessFolders(files: Source[]): string[] {
+  const byFolder = Map.groupBy(files, ({ file }) => dirname(file))
+  const explains = ({ source }: Source) => /^(?:\/\/.*\n){3}/.test(source)
+  return [...byFolder]
+    .filter(([folder, own]) => folder.includes('/') && own.length > 1 && !own.some(explains))
+    .map(([folder]) => folder)
 }
 
 /** The slots of a template are `…`. */

@@ -79,7 +79,7 @@ function licenseOf(file: string): string {
   return `${name} ${version}, license ${license}, https://www.npmjs.com/package/${name}`
 }
 
-/** A library exports all at its end, or its default, or it is a script with one variable. */
+/** A library exports all at the end, or a default, or is a script with a single variable. */
 function libraryCode(source: string): string {
   const code = source.replace(/\n\/\/# sourceMappingURL=.*/, '')
   if (/\bexport default /.test(code))

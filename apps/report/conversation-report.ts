@@ -1,4 +1,4 @@
-// The report of one conversation: its records, its timeline and the findings about it.
+// A conversation's report: records, timeline and findings.
 
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'

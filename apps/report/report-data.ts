@@ -1,5 +1,4 @@
-// The data of a report of one conversation: its timeline, the findings about it, and its raw
-// records. Pure.
+// The data for a conversation's report: timeline, findings and raw records. Pure.
 
 import { readArguments } from '../../shared/contract/identity/arguments.ts'
 import type { CallId } from '../../shared/contract/ids.ts'

@@ -1,4 +1,5 @@
-// One sentence about a turn: why it ended, its share of loops, and its cost. It is for readers who
+// A sentence about a turn: why the turn ended, the share of loops, and the cost. It is for readers
+// who
 // do not know Weir.
 
 import { rules } from '../../services/loop-detector/rules.ts'

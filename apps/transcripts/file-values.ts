@@ -1,4 +1,4 @@
-// The JSON values of a file: its lines, the elements of its list, or its one value. Lines are read
+// A file's JSON values: the lines, a list's elements, or a single value. Lines are read
 // twice, the second time on demand, so memory holds only the longest line. Other files are held as
 // a whole.
 

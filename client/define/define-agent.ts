@@ -1,4 +1,6 @@
 // An agent in a program, as data. Weir.open checks it like an agent file.
+// Here: definitions as data, and their types. Not here: checks (shared/agents) and runs of tools
+// (shared/tools).
 
 import type { TreeFields } from '../../shared/agents/file/content.ts'
 import type { SandboxSetting } from '../../shared/agents/sandbox.ts'

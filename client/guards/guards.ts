@@ -1,5 +1,7 @@
 // The guards that ship, for a program: the package's `weir-agents/guards`. `weir guard run NAME`
 // starts the same ones.
+// Here: loading and checking a guard. Not here: the guards (services/guards) and their runs
+// (shared/runtime/guards).
 
 export { default as flowGuard } from '../../services/guards/flow/guard.ts'
 export type { FlowGuardOptions } from '../../services/guards/flow/options.ts'

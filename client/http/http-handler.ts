@@ -1,4 +1,6 @@
 // The HTTP handler of a program: the face of a server that opens in the background.
+// Here: the handler and its options. Not here: the routes (apps/http), which load with the first
+// request.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 

@@ -1,4 +1,4 @@
-// A turn as a program sees it: its events, its end, and a way to cancel it. It listens, then sends
+// A turn as a program sees it: events, end, and a way to cancel. It listens, then sends
 // the message, then listens until the end. It decides nothing: the turn continues without it.
 
 import type { ConversationId, MessageId } from '../../shared/contract/ids.ts'

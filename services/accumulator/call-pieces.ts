@@ -8,8 +8,8 @@
 // index. Servers omit each of the three, repeat each, or give several calls the same index or id.
 // Calls can be separated and spelled only once the whole stream has arrived.
 //
-// A piece belongs to the call with its id, otherwise to the one with its index,
-// otherwise to the last open one.
+// A piece belongs to the call with the same id, otherwise with the same index, otherwise to the
+// last open call.
 // Only a name begins a call next to a possible one: with another id or index, or once
 // that one is whole. Without ids, the name may come alone, one piece earlier.
 // The first id of a call stays.

@@ -5,8 +5,8 @@
 //
 // An approval is for one call with exactly its bytes and its program. Its hash covers
 // the tool, the argument text and the program, its id covers that hash and the call's place.
-// The first decision counts. A later one changes nothing, and its answer names the
-// first decision, its time and its author.
+// The first decision counts. A later decision changes nothing, and the answer names the first
+// decision with time and author.
 // At or after `expiresAt` the call is denied. A later record changes nothing, also an
 // approval in the same millisecond.
 // A question is accepted only with values that fit its schema. Other

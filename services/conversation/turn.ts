@@ -1,4 +1,4 @@
-// A turn: the admission of its message, its state while it is open, and the records that open it and
+// A turn: the message's admission, the state while open, and the records that open the turn and
 // request a round. A message that cannot open a turn would fail each time in the same way, so the
 // client gets the reason at once (R6, R8). Caps above the hard ceilings are no reason: they are lowered
 // (allowance.ts). The queue and the ids that reveal a repeat by a client are bounded (R7).

@@ -1,5 +1,5 @@
 // The answers to fronts: guest-advice records, with the effect of a round that is over on the guest's
-// next request. The front that awaits one knows it by its request or by the key of its round.
+// next request. A front knows the awaited answer by the request or by the round's key.
 //
 // GUEST-ADVICE-1. Action and cap are advice: the front carries them out, and no action ends a turn.
 // GUEST-ADVICE-2. The advice is decided once, when its round is over. A repeated request gets the

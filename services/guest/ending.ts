@@ -1,5 +1,5 @@
-// Endings of a guest's turn. Only its reply, its next turn, its end by the front, a budget, time and
-// an internal failure end one.
+// Endings of a guest's turn. Only a reply, the next turn, an end by the front, a budget, time and
+// an internal failure end a turn.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { GuestResults, RoundOutcome, TurnFinished } from '../../shared/contract/messages.ts'

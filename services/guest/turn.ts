@@ -1,4 +1,4 @@
-// A guest's turn: its state while it is open and after it is over, its rounds, and their calls.
+// A guest's turn: the state while open and afterwards, the rounds, and their calls.
 //
 // The state does not grow with the texts of a turn. It keeps the keys of rounds, and
 // the advice of the newest round that is over.

@@ -1,5 +1,7 @@
 // The list of buses. The type covers the names in shared/settings/settings.ts: a name without a
 // record does not compile.
+// This folder has the logs and their wrappers, a folder each. Not here: the meaning of a record
+// (shared/contract), and reducers.
 
 import { type BusName, busNames } from '../settings/settings.ts'
 import { embeddedKind } from './embedded/kind.ts'

@@ -1012,8 +1012,8 @@ export type GuestRound = {
    */
   isShown: boolean
   /**
-   * the key of the round before it in the history, empty if it is the first; null: its place does
-   * not identify it
+   * the former round's key in the history, empty for the first round; null: the place does not
+   * identify the round
    */
   after: string | null
   /** the agent's name */

@@ -33,7 +33,10 @@ export const claudeCode: HostProfile = {
   },
 }
 
-/** Of a host whose requests are those of its model library. Its body, its hooks or its texts name it. */
+/**
+ * Of a host whose requests are those of its model library. The body, the hooks or the texts name
+ * the host.
+ */
 const withoutRequests = {
   requests: { headers: [], userAgent: undefined },
   identity: { session: [], agent: [], turn: [], hasSideRequests: false },

@@ -1,4 +1,6 @@
 // The texts that the model reads for a call that a check, a guard, a stop or a person refused.
+// This folder has all texts that a model reads from Weir, which tests hold word by word. Not here:
+// the decision to send a text, and texts for people.
 
 /** `why`: a sentence. */
 export function deniedCall(why: string): string {
@@ -49,7 +51,8 @@ export const programChanged = deniedByGuard(
 )
 
 /** `why`: a clause. */
-const withoutGuard = (why: string): string => `${why}, and without its word this call may not run.`
+const withoutGuard = (why: string): string =>
+  `${why}, and without its verdict this call may not run.`
 
 export const silentGuard = (name: string): string =>
   withoutGuard(`the guard "${name}" did not answer in time`)
@@ -61,7 +64,7 @@ export const guardsUnreadable =
   'the registered guards and stops cannot be read, and without them this call may not run.'
 export const noReasonGiven = 'it gives no reason.'
 export const failedGuard =
-  'this guard failed, and without its word the call may not run. Do not repeat it; continue without it, or tell the user.'
+  'this guard failed, and without its verdict the call may not run. Do not repeat it; continue without it, or tell the user.'
 export const guardSays = (name: string): string => `the guard "${name}" says: `
 
 // ── Approvals ──

@@ -1,5 +1,5 @@
-// One assigned partition of a stage's inbox: the fold, its outputs, its commit, its ticks and its
-// performer, from assignment to loss.
+// An assigned partition of a stage's inbox: fold, outputs, commit, ticks and performer, from
+// assignment to loss.
 // Records before the committed offset only build state. Their outputs were
 // acknowledged before that commit (R1).
 // Performers act, and ticks are written, only after the state has caught up with

@@ -238,8 +238,8 @@ export type GuardTimeline = {
   /** The version that answered; without an answer, the registered one. */
   version: string
   /**
-   * verdicts: it answered. late: it answered after its deadline. silent: its deadline passed
-   * without an answer. unusable: its answer is invalid. none: no answer yet.
+   * verdicts: an answer in time. late: an answer after the deadline. silent: no answer before the
+   * deadline. unusable: an invalid answer. none: no answer yet.
    */
   answer: 'verdicts' | 'late' | 'silent' | 'unusable' | 'none'
   answeredAt: Milliseconds | null
@@ -295,8 +295,8 @@ export type TryTimeline = {
   startedAt: Milliseconds | null
   endedAt: Milliseconds | null
   /**
-   * given-back: it was not started. lapsed: its owner died. late: it ended after the call had its
-   * result, and does not count.
+   * given-back: not started. lapsed: the owner died. late: ended after the call had a result, and
+   * does not count.
    */
   end: 'result' | 'given-back' | 'lapsed' | 'late' | 'open'
   status: ResultStatus | null

@@ -1,4 +1,4 @@
-// A turn, as far as its records show it: its beginning, its rounds, the facts about it and its end.
+// A turn, as far as the records show: beginning, rounds, facts and end.
 // Pure. Owns: the values of a turn that lists, filters, screens and bundles show.
 // The order of the records does not matter for the values of the turn itself. A walk may
 // go back from the newest record.

@@ -1,5 +1,6 @@
-// Runs docker-compose.yml for real: starts it, scales it, plays the demo over it, asks it from this
-// machine, and stops it. `make compose-test` runs it. It builds an image and starts a container for
+// Runs docker-compose.yml for real: starts and scales the services, plays the demo, sends a message
+// from this machine, and stops all. `make compose-test` runs it. It builds an image and starts a
+// container for
 // each service, which takes minutes on a small machine, so `make test` does not. Needs Docker with
 // compose. Leaves only the image. `--signed`: with docker-compose.users.yml and docker-compose.signed.yml;
 // only root and user 1000 can, because the containers must own the files of their passwords and keys.

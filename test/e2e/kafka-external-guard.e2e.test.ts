@@ -1,5 +1,6 @@
-// An external guard over a real broker, in another process than the stages. Its server lets one call
-// pass, refuses one, and requests a person's approval of one, which another process gives.
+// An external guard over a real broker, in another process than the stages. The guard's server
+// allows a call, denies a call, and requests a person's approval for a third, which another process
+// gives.
 
 import { randomUUID } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'

@@ -1,5 +1,5 @@
-// The attacks of a tool on the Weir that runs it, with a real `weir ask`: its keys, its log, its
-// agent file and its own commands. Each succeeds with `sandbox: off`.
+// A tool's attacks on the Weir that runs it, with a real `weir ask`: keys, log, agent file and
+// commands. Each succeeds with `sandbox: off`.
 
 import { mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// `weir up` as an operator runs it: its stages, its probes, and its end. This is the embedded bus;
+// `weir up` as an operator runs it: stages, probes, and end. This is the embedded bus;
 // test/e2e/up-kafka.e2e.test.ts has Kafka.
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'

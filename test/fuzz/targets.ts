@@ -1,5 +1,5 @@
-// The parsers that the fuzzer tries, each with its property: it answers, or it throws its documented
-// error. A value that it accepts reads the same from its print.
+// The parsers that the fuzzer tries, each with a property: an answer, or the documented error. A
+// value that it accepts reads the same from its print.
 
 import { deepStrictEqual } from 'node:assert/strict'
 import { createHash } from 'node:crypto'

@@ -1,5 +1,5 @@
-// The transcript of a run, as its last requests show it: one line for each message, without ids and
-// times, so that two runs of one script are equal.
+// A run's transcript, as the last requests show it: a line for each message, without ids and times,
+// so two runs of a script are equal.
 
 import type { SeenRequest } from './model-server.ts'
 import { scrubber } from './scrub.ts'

@@ -46,13 +46,20 @@ const banned: [rule: string, pattern: RegExp][] = [
   ].map((pattern): [string, RegExp] => ['banned word', pattern]),
 ]
 
+const itsMax = 3
+const its = /\b(?:its?|ones?)\b/gi
+
+/** A noun that hangs on a noun that hangs on a noun: "the calls of tools of a client". */
+const nestedOf =
+  /\bof(?: (?!(?:and|are|for|from|in|is|on|or|out|that|to|which|with)\b)[\w'-]+){1,3} of\b/i
+
 /** Faults in the order of their lines. `file` decides how the text is read: `.md`, or a source. */
 export function faultsIn(file: string, text: string): Fault[] {
   return paragraphsOf(file, text).flatMap((paragraph) => {
     const at = { file, kind: paragraph.kind }
     const masked = maskedText(paragraph.text)
     const faults = sentencesOf(masked).flatMap(({ sentence, offset }) =>
-      rulesBrokenBy(sentence, masked).map((rule) => ({
+      rulesBrokenBy(sentence, masked, paragraph.kind).map((rule) => ({
         ...at,
         line: paragraph.lineAt(offset),
         rule,
@@ -66,7 +73,7 @@ export function faultsIn(file: string, text: string): Fault[] {
   })
 }
 
-function rulesBrokenBy(sentence: string, paragraph: string): string[] {
+function rulesBrokenBy(sentence: string, paragraph: string, kind: Kind): string[] {
   const words = sentence.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length
   const question = /\?\s*$/.test(sentence) || /\?$/.test(paragraph)
   return [
@@ -76,6 +83,12 @@ function rulesBrokenBy(sentence: string, paragraph: string): string[] {
       .map(([rule, pattern]) =>
         rule === 'banned word' ? `${rule}: ${pattern.exec(sentence)?.[0]}` : rule,
       ),
+    ...((sentence.match(its)?.length ?? 0) > itsMax
+      ? [`name the thing again: at most ${itsMax} times it, its and one a sentence`]
+      : []),
+    ...(kind === 'markdown' && nestedOf.test(sentence)
+      ? ['at most one "of" in a noun phrase']
+      : []),
     ...(words > maxWords ? [`at most ${maxWords} words a sentence, here ${words}`] : []),
   ]
 }
@@ -90,7 +103,7 @@ export function ratesOf(file: string, text: string): Rates {
   const words = count(/[\p{L}\p{N}][^\s]*/gu)
   const rate = (pattern: RegExp) => Math.round((count(pattern) * 10_000) / words) / 10
   // A share, such as 16 of 16, is a number.
-  return { words, it: rate(/\b(?:its?|ones?)\b/gi), of: rate(/(?<!\d )\bof\b/gi) }
+  return { words, it: rate(its), of: rate(/(?<!\d )\bof\b/gi) }
 }
 
 /** The same text, as long as before, with `x` for all letters of code spans and quoted texts. */

@@ -29,6 +29,10 @@ describe('the prose lint', () => {
     ['It has a lock of its own.', 'banned word: of its own'],
     ['It is stored as it came.', 'banned word: as it came'],
     ['One; two; three.', 'at most one semicolon a paragraph'],
+    [
+      'It keeps its key, its lock and its name.',
+      'name the thing again: at most 3 times it, its and one a sentence',
+    ],
     [words(31), 'at most 30 words a sentence, here 31'],
   ])('finds the fault in: %s', (sentence, rule) => {
     expect(rulesOf(sentence)).toEqual([rule])
@@ -105,6 +109,12 @@ describe('the prose lint', () => {
       ['title', 'banned word: told'],
       ['title', 'banned word: took'],
     ])
+  })
+
+  it('finds nested uses of "of" on a page', () => {
+    const rule = 'at most one "of" in a noun phrase'
+    expect(rulesOf('The calls of tools of a client wait.')).toEqual([rule])
+    expect(rulesOf("The client's tool calls wait, two of three in front of the queue.")).toEqual([])
   })
 
   it('counts it, its, one and of per 1,000 words, outside code and shares of a number', () => {

@@ -1,4 +1,6 @@
 // Flags that several commands share. Loads only `commander`: a command's code loads when it runs.
+// This folder has the commands' names, flags and help. Not here: the work of a command, which
+// apps/service, apps/history and others do.
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { guardModes } from '../../../shared/contract/guard/guard.ts'

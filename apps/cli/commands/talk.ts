@@ -17,7 +17,7 @@ import {
 import { by, changing, runs } from './operator/setting-commands.ts'
 
 const guardText =
-  'run this guard in this process, on the embedded bus: flow, once, opa, shell, spend or a file, optionally with =OPTIONS, a JSON file; repeat for more. It stays registered, with its mode'
+  'run this guard in this process, on the embedded log: flow, once, opa, shell, spend or a file, optionally with =OPTIONS, a JSON file; repeat for more. The guard stays registered, with the mode'
 
 const stagesFlag = () =>
   new Option(

@@ -1,5 +1,7 @@
 // `weir conversations`: lists the newest conversations with their ends and notable facts
 // (client/history/newest-conversations.ts), or those that a filter finds (client/search).
+// Here: the command's reading, its list and its tree. Not here: filters and the index
+// (client/search), and the facts of a turn (shared/view).
 
 import { newestConversations } from '../../../client/history/newest-conversations.ts'
 import type { ReadableLog } from '../../../client/history/readable-log.ts'

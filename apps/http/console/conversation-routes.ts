@@ -1,5 +1,5 @@
-// The routes of the console for one conversation: its page, its report as a file, its bundle, and the
-// reason of a call that waits.
+// The console's routes for a conversation: page, report as a file, bundle, and a waiting call's
+// reason.
 
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -14,8 +14,8 @@ export const guardChild = fileURLToPath(
 )
 
 /**
- * `file`: the guard's file. Its package, or its folder if it has no package, and each node_modules
- * in which Node.js looks for its imports. Linked packages in there count, such as those of a
+ * `file`: the guard's file. The guard's package, or folder without a package, and each node_modules
+ * in which Node.js looks for the imports. Linked packages in there count, such as those of a
  * workspace. No folder contains another one.
  */
 export function readableFolders(file: string): string[] {

@@ -1,4 +1,6 @@
 // `weir budget set`: writes one record to `policies`.
+// Here: `weir budget`, its amounts and its list. Not here: reservations
+// (services/llm-gateway/performer/budgets, shared/runtime/budgets).
 
 import { conversationIdFault } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'

@@ -1,5 +1,7 @@
 // Opens a log for a command that sends a request through intake. On a data folder without a running
 // Weir, this process runs intake, the one stage that takes such a request.
+// Here: commands that write about a conversation. Not here: lists of conversations
+// (apps/history/conversations).
 
 import { joinFleet } from '../../../client/place/fleet.ts'
 import { openBus, openBusBeside, partitionCount } from '../../../client/place/open-bus.ts'

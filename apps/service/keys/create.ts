@@ -1,5 +1,7 @@
 // `weir keys create`: writes the keys of signed records, one file for each principal. Exit code 0:
 // the files are written.
+// Here: `weir keys` for signing and encryption. Not here: the use of keys (shared/bus/signing,
+// shared/bus/encryption), and API keys (apps/http/edge/access).
 
 import { createKeyFiles } from '../../../shared/bus/signing/keys.ts'
 import { isGuardName } from '../../../shared/contract/guard/guard-registration.ts'

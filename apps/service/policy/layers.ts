@@ -1,5 +1,7 @@
 // The layers of an agent's policy for a command: the agent's own values, from its file or from the
 // log, and the operator's records.
+// Here: `weir policy` and its words. Not here: the policy that judges a round
+// (services/llm-gateway/performer/policy-in-force.ts).
 
 import { providers } from '../../../services/llm-gateway/performer/providers/providers.ts'
 import { loadAgents, loadGuests } from '../../../shared/agents/file/load-agents.ts'

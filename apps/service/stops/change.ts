@@ -1,4 +1,6 @@
 // `weir stop`: writes one record to `policies`.
+// Here: `weir stop`, `weir stops` and `weir release`. Not here: the effect of a stop
+// (services/executor/stops.ts, shared/runtime/settings/stops.ts).
 
 import { conversationIdFault } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'

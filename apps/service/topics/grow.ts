@@ -1,6 +1,6 @@
 // `weir topics grow`: refuses to add partitions to a log, and prints the way to more partitions.
-// A conversation's partition is a function of the number of partitions. Its history, its open
-// turns, the marks of its writers and the commits of its readers are all kept by partition. No copy
+// A conversation's partition is a function of the number of partitions. The history, open turns,
+// writers' marks and readers' commits are all kept by partition. No copy
 // to another partition keeps them: offsets are part of the ids that readers drop repeats by (R3).
 
 import { partitionCount } from '../../../client/place/open-bus.ts'

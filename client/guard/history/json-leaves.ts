@@ -1,5 +1,5 @@
-// A copy of plain JSON as one flat list: a container as its size, a member as its name and its
-// value. Texts are shared, so a copy costs little memory, and a change in place is noticed.
+// A copy of plain JSON as a flat list: a container as a size, a member as a name and a value. Texts
+// are shared, so a copy costs little memory, and a change in place is noticed.
 // Equal leaves mean equal values with their members in one order.
 
 import { limits } from '../../../shared/contract/limits.ts'

@@ -4,8 +4,8 @@
 // Does not own: the rule of a tool (agent file, defineTool), the ends of calls (call-ends.ts), equal calls
 // of other conversations (shared/runtime/budgets/once-table.ts).
 //
-// A passed call holds its values until its end promises that it had no effect: it
-// failed, was denied or was skipped. Every other end, and none, holds them (test/models/once.py).
+// A passed call holds its values until the end promises no effect: the call failed, was denied or
+// was skipped. Every other end, and none, holds them (test/models/once.py).
 // Calls of the conversation and of the agents that its calls ask hold values together.
 // A full memory denies: a forgotten call could run twice (R6, R7).
 

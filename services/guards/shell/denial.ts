@@ -1,5 +1,5 @@
-// The reason for refusing a command. It is thrown, because it can occur at any depth and nothing
-// later can change it. guard.ts turns it into a verdict.
+// The reason for refusing a command. A denial is thrown, because it can occur at any depth and
+// nothing later can change it. guard.ts makes the verdict.
 
 export type DenialCode =
   | 'write-outside'

@@ -7,8 +7,7 @@
 // never rounded.
 // A sum contains all calls that this guard passed, even those that another guard
 // refused, that failed, or that were cancelled. It can only be too high.
-// The calls of one round are counted in their order, so a refused one leaves room
-// for a smaller one after it.
+// A round's calls are counted in order, so a denied call leaves room for a smaller later call.
 // A repeated round gets the same verdicts and is not counted twice. A round from
 // before the last one of its conversation is refused. Each called agent has a last round too.
 // Time is the round's, in UTC, and a day never goes back. State is kept per

@@ -1,5 +1,7 @@
 // The price of a model request: the operator's if there is one, otherwise the known one.
 // An unknown price stays unknown. Nothing guesses one, and no rule rounds it to zero.
+// Here: prices and their arithmetic. Not here: budgets (../performer/budgets), which reserve and
+// settle amounts.
 
 import type { OperatorPrices, Usage } from '../../../shared/contract/messages.ts'
 import { knownUsd, type Price, type PricedModel } from './known-prices.ts'

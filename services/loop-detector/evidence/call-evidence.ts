@@ -60,7 +60,7 @@ export type CallEvidence = {
   mayBeStamped: boolean
   /** Its result has only the words of the call, so it is no result (echo.ts). */
   isEcho: boolean
-  /** Its result repeats its one text: the call without its numbers. Undefined: it does not. */
+  /** The result repeats the call's only text: the call without numbers. Undefined: it does not. */
   repeated: string | undefined
   /** It opens the page of an address. */
   opens: boolean

@@ -2,8 +2,8 @@
 // that a server chose. So are random hosts, names of pods, and references on a page. Two laps that
 // differ only in them are one lap.
 //
-// In a result each such value counts. In arguments its name must say that it is random,
-// or a result of the same lap returned it, or it is the port of a redirect.
+// In a result each such value counts. In arguments the name must say that the value is random, or a
+// result of the same lap returned the value, or the value is a redirect's port.
 // So a port or a code that the model chose is a question: the next one may differ. A
 // call that starts a server on it has the answer in its own result.
 // A reference in arguments is its place in the newest result that has references. The

@@ -38,7 +38,7 @@ export async function importLog({
   const unfinished = `${file}.importing-${process.pid}`
   removeAll(unfinished)
   try {
-    // Nothing reads it before it has its name, so a power failure may destroy it.
+    // Nothing reads the file before it has a name, so a power failure may destroy it.
     const log = openLog({ file: unfinished, clock, readOnly: false, synchronous: 'normal' })
     try {
       log.ensureTopics(topics)

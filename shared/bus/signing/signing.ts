@@ -2,8 +2,8 @@
 // base64 over writer, topic, partition, id, key and value.
 // A reader accepts only a writer that the topology allows for the record's type in this
 // topic. A derived record's signer is the stage in its id.
-// A process checks the topics for which it has keys. It signs every record that it
-// writes, or it does not write it.
+// A process checks the topics for which it has keys. The bus signs every written record, or does
+// not write.
 
 import { createHmac, type KeyObject } from 'node:crypto'
 import { typeIn } from '../../codec/codec.ts'

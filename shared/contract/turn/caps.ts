@@ -1,4 +1,6 @@
 // Caps of a turn (I3). The lowest of the agent, the operator and limits.ts counts.
+// This folder has the values of a turn that several stages share. Not here: the state of a turn
+// (services/turn, services/conversation).
 
 import type { Caps } from '../messages.ts'
 

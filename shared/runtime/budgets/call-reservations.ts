@@ -98,7 +98,7 @@ export function callReservations(
   }
 }
 
-/** A client may send one answer twice at the same time: its calls then have one reservation, and one end. */
+/** A client may send an answer twice at the same time: the calls then share a reservation, and an end. */
 export function sharedByRepeats(reservations: CallReservations): CallReservations {
   const reserving = new Map<string, Promise<CallDecision>>()
 

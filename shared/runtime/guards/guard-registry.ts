@@ -3,8 +3,8 @@
 // One name is one guard. Another version under the name needs `replace`, and the
 // operator's mode stays.
 // The topic comes first: a guard that is in force must be able to answer.
-// A registration keeps the ones before it while a round may name them: one on its way,
-// or one that waits for a person.
+// A registration keeps former registrations while a round may name them: on the way, or waiting for
+// a person.
 
 import { messageOf } from '../../codec/message-of.ts'
 import type { Bus } from '../../contract/bus.ts'

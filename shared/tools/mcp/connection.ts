@@ -64,7 +64,7 @@ export type McpConnection = {
   close(): Promise<void>
 }
 
-/** One for each server of the whole process: its list and its calls share it. */
+/** One for each server in the process: list and calls share the connection. */
 const connections = new WeakMap<McpServer, McpConnection>()
 
 /** `log`: of the first caller. */

@@ -1,7 +1,7 @@
 // Checks the chains of evidence: finds and names changed, missing, moved and added records of a
 // partition (shared/contract/audit/link.ts). Pure.
-// A record is judged by its content's hash, by the record before it in its chain, and by
-// the record that its writer saw last.
+// A record is judged by the content's hash, by the former record in the chain, and by the record
+// that the writer saw last.
 // No fault names records that the retention deleted, or that this process cannot read.
 // Such a record explains one missing record and no other one.
 // The end of a partition has no successor. Its head, kept elsewhere, proves it.

@@ -1,5 +1,6 @@
 // A conversation as messages to show: the user's texts, the model's texts with cards of its calls,
 // and notes. They come from the history, so a round appears when it is over.
+// Here: messages for a screen. Not here: messages for a model (shared/transcript, shared/wire).
 
 import { argumentsIn, type CallArguments } from '../../contract/call/call-arguments.ts'
 import { isImage } from '../../contract/call/contents.ts'

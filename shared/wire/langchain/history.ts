@@ -1,5 +1,6 @@
 // LangChain, version 1: a list of messages as objects of the library, as their serialised form
 // (`lc`, `kwargs`), or as stored messages (`type`, `data`).
+// Here: reading only. Not here: the adapter (client/adapters/langchain.ts).
 
 import type { Usage } from '../../contract/messages.ts'
 import { isObject, jsonText } from '../../lib/json/json-object.ts'

@@ -1,5 +1,6 @@
 // OpenAI's Agents SDK: sessions, `to_input_list()`, `history`, run items, and the model spans of a
 // trace. Python and JavaScript use different names for the same fields.
+// Here: reading only. Not here: requests to OpenAI (../openai-chat, ../openai-responses).
 
 import { isObject } from '../../lib/json/json-object.ts'
 import { listAt, objectAt } from '../../transcript/json-fields.ts'

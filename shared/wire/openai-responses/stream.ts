@@ -86,8 +86,8 @@ export function ending(item: Item, { sent, exact, path }: SentItem): PartEvent[]
 }
 
 /**
- * The item with one of its ids, or the one at its place if several share them. Otherwise the one of
- * its kind at its place, if it is `possible` and not another call.
+ * The item with one of these ids, or at the same place if several items share them. Otherwise the
+ * item of the same kind at that place, if `possible` and not another call.
  */
 export function knownItem(
   { items }: ResponseStream,

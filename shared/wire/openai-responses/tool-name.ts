@@ -1,7 +1,7 @@
 // The name of a tool of Responses. A tool can stand in a namespace, and two namespaces can have tools
 // of one name.
-// A top-level tool and one of its name in a namespace of its name have one name, because the provider
-// can send the same call for both.
+// A top-level tool and a tool of the same name in a namespace of that name share a name, because
+// the provider can send the same call for both.
 // Requests, histories and answers give a tool the same name. A rule for one tool counts
 // for another only in this pair.
 

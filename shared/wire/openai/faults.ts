@@ -1,5 +1,7 @@
 // The faults of OpenAI, of Azure, and of the servers of Chat Completions, each with an error that was
 // seen.
+// This folder has the parts that OpenAI's two APIs share. Not here: a part of one API
+// (../openai-chat, ../openai-responses).
 
 import { type Faults, type LimitHeaders, near, reasoningPlace } from '../faults/faults.ts'
 

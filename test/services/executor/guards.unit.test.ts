@@ -195,7 +195,7 @@ describe('the deadline of a guard', () => {
       {
         status: 'denied',
         reason: 'vetoed by guard shell: guard.silent',
-        text: 'Tool call vetoed before execution: the guard "shell" did not answer in time, and without its word this call may not run.',
+        text: 'Tool call vetoed before execution: the guard "shell" did not answer in time, and without its verdict this call may not run.',
       },
     ])
     expect(linesOf(vetoed, 'guard-verdict-given')).toMatchObject([

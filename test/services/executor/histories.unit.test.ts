@@ -75,7 +75,7 @@ describe('histories that went wrong', () => {
     expect(folded.wants).toEqual([])
   })
 
-  it('mark: a round that is delivered again while its turn is open runs no second time (after it, the runtime drops it by its mark)', () => {
+  it('mark: a round that is delivered again while the turn is open runs no second time (later the runtime drops it by its mark)', () => {
     const folded = given(
       executor,
       roundCleared(),

@@ -25,7 +25,7 @@ function codeOf(file: string): string {
 }
 
 describe('a format that needs no SDK', () => {
-  it('is its folder, one line of the list, its wordings of refusals, and its function for programs', () => {
+  it('is a folder, a line in the list, wordings of refusals, and a function for programs', () => {
     const outside = filesThatName(/(?<![-\w])gemini(?![-\w])|\/gemini\//).filter(
       (file) => !file.startsWith('shared/wire/gemini/'),
     )

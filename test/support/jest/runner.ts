@@ -1,6 +1,6 @@
-// Runs the test files of a run in worker processes. The runner of jest-light-runner sends the
-// configuration to its workers on its own, and one that still loads modules misses it and waits for
-// ever. Here each file carries it.
+// Runs the test files of a run in worker processes. jest-light-runner sends the configuration to
+// workers on its own. A worker that still loads modules misses the message and waits for ever. Here
+// each file carries it.
 // TEST-RUNNER-1. A file that runs far too long fails, and its worker ends.
 // TEST-RUNNER-2. No later file shares a worker with work that a limit cut off.
 

@@ -1,6 +1,6 @@
 // A tool that first writes its start to a file, so a test can count the calls that really ran.
-// Usage: recorded.mjs NAME STARTS_FILE, with arguments as JSON on standard input. Its arguments are
-// `sleepMs` (its duration), `until` (a file that it waits for) and `fail` (its error).
+// Usage: recorded.mjs NAME STARTS_FILE, with arguments as JSON on standard input. The arguments are
+// `sleepMs` (a duration), `until` (a file to wait for) and `fail` (an error).
 
 import { appendFileSync, existsSync } from 'node:fs'
 

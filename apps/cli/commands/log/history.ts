@@ -1,4 +1,6 @@
 // weir inspect, report, conversations, tail: show the history in a log or a bundle.
+// This folder has the commands that read, copy or repair a log. Not here: the commands of operators
+// (../operator), and the work (apps/history).
 
 import type { Command } from 'commander'
 import { findsConversations } from '../../../terminal/text/ending.ts'

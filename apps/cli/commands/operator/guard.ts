@@ -1,4 +1,6 @@
 // weir guard run, register, mode, list, remove.
+// This folder has the commands that change settings in the log. Not here: the changes themselves
+// (apps/service).
 
 import { Argument, type Command, Option } from 'commander'
 import { guardModes } from '../../../../shared/contract/guard/guard.ts'

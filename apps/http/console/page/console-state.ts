@@ -1,5 +1,7 @@
 // The data that the console's server sends and its page shows. Times are append times, in
 // milliseconds since 1970-01-01 UTC.
+// Here: code for the browser only, a folder for each page. Not here: reads of the log (../state)
+// and routes (..).
 
 import type { InputField } from '../../../../shared/contract/call/input-question.ts'
 import type {

@@ -2,8 +2,8 @@
 // `Authorization: Bearer …`, or a client certificate.
 // Without keys and without an issuer the server listens on this machine only. The key of
 // its data folder opens it to the folder's user. `--keyless` opens it to each program of the machine.
-// A certificate counts if the authority of clients signed it, it is in its time, and
-// the file of keys has its subject. A key or a token in the request counts instead of it.
+// A certificate counts if the clients' authority signed it, the time is right, and the key file has
+// the subject. A key or a token in the request counts instead of it.
 // The program names a user, or none: then the rest of the request decides as without a
 // program. A user in another form is an error of the program, and the request gets nothing.
 

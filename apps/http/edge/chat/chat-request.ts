@@ -42,8 +42,8 @@ export type ChatRequest = {
 }
 
 /**
- * The place of a message in the conversation. `repeated`: the log has it. Otherwise it is new: `id` is
- * its id in the log, and `afterTurn` the turn that it follows if it replaces later ones.
+ * The place of a message in the conversation. `repeated`: the log has it. Otherwise the message is
+ * new: `id` is the id in the log, and `afterTurn` the turn before the replaced turns.
  */
 export type MessagePlace =
   | { kind: 'repeated'; turn: ConversationTurn }

@@ -1,5 +1,5 @@
-// The id of a response: its conversation, as the principal names it, its message, and the approvals
-// that its request answered.
+// A response's id: the conversation, as the principal names it, the message, and the approvals that
+// the request answered.
 
 import { HttpError } from '../../http-error.ts'
 

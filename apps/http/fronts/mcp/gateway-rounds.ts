@@ -1,5 +1,5 @@
-// The rounds of one conversation of the gateway. Calls of one message join. Rounds follow one
-// another: the next one begins when the one before has its results and its advice.
+// The rounds of one conversation of the gateway. Calls of one message join. Rounds follow in order:
+// a round begins when the former round has results and advice.
 // Owns: the turn, the open rounds, the advice in force. Does not own: the protocol (forwarded-call.ts).
 // Every call belongs to one round, under an id that no other call has. No answer of Weir counts for
 // two calls.

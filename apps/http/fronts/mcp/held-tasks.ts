@@ -1,8 +1,8 @@
 // The calls of one conversation that wait for a person as tasks (extension io.modelcontextprotocol/tasks):
 // their host gets an id at once, and asks for the result.
 // A task is known in the conversation of its call only, under an id that nobody can guess.
-// A task that its host cancels stays cancelled. Its call is stopped as if its request
-// were cancelled, and gets its one result.
+// A task that its host cancels stays cancelled. The task's call is stopped like a cancelled
+// request, and gets a single result.
 
 import { randomUUID } from 'node:crypto'
 import type { CallToolResult } from '@modelcontextprotocol/client'

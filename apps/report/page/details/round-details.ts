@@ -1,5 +1,7 @@
 // The details of an opened round: the request, the response, calls, guards, the loop-detector,
 // times, raw records.
+// Here: the parts below an opened round. Not here: the summary (../top) and the report's data
+// (../data.ts).
 
 import type {
   AttemptTimeline,

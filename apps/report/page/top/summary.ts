@@ -1,5 +1,7 @@
 // The top of a report: the end, the share of loops, the cost. For a report of one turn also the
 // message and the reply.
+// Here: the parts above the rounds. Not here: a round's details (../details) and the report's data
+// (../data.ts).
 
 import type { Money } from '../../../../shared/view/totals.ts'
 import { sumOfFacts } from '../../../../shared/view/turn-facts.ts'

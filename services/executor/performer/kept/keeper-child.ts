@@ -1,8 +1,8 @@
-// The process that holds the command tools of an executor and outlives it. It starts a program as
-// its executor requests over the IPC channel, and writes each result to a file before it answers.
-// keeper.ts starts it.
-// It ends with its last tool once its executor has ended, and ignores SIGTERM: its
-// executor stops the tools.
+// The process that holds the command tools of an executor and outlives it. keeper.ts starts the
+// child, which starts programs as the executor requests over the IPC channel. Each result is in a
+// file before the answer.
+// The child ends with the last tool once the executor has ended, and ignores SIGTERM: the executor
+// stops the tools.
 // Each result is in its file before the executor gets it. No file has a secret of an
 // agent file (as TOOL-RUNS-1).
 // A start that waited beyond the time that its claim has left never runs (R4).

@@ -1,4 +1,6 @@
 // The tools of an agent file: their declarations for the model, and their commands on this machine.
+// This folder reads a file's parts to plain values, each with its mistakes. Not here: the schema of
+// the file (../agent.schema.json), and any start.
 
 import { extname } from 'node:path'
 import { limits } from '../../../contract/limits.ts'

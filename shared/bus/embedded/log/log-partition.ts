@@ -1,4 +1,4 @@
-// One partition of the log: its ends, its newest records in memory, and its SQL statements.
+// A partition of the log: the ends, the newest records in memory, and the SQL statements.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Offset, PartitionEnds, StoredRecord, TopicKind } from '../../../contract/bus.ts'

@@ -110,8 +110,8 @@ export async function topicDifferences(
 
 /**
  * `bus.topic-missing` if a topic is missing, otherwise `bus.topic-differs`. The message has each
- * difference and its remedy. Retryable if all may pass: a broker that has just started knows its
- * topics before it leads them, and responds before it accepts new ones.
+ * difference and its remedy. Retryable if all may pass: a broker that has just started knows topics
+ * before leading them, and responds before accepting new topics.
  */
 export function topicsUnfit(differences: TopicDifference[]): WeirError {
   const code: ErrorCode = differences.some(({ property }) => property === 'topic')

@@ -1,5 +1,5 @@
-// How each property of a client.properties is handled: Weir reads it, ignores it because Weir
-// decides that itself, or rejects it because ignoring it would defeat its purpose. The names are
+// How each property of a client.properties is handled: Weir reads the property, ignores it because
+// Weir decides that itself, or rejects it because ignoring would defeat the purpose. The names are
 // those of the Java clients of Kafka 4.3.
 
 /** `ignored` and `rejected`: the reason. */

@@ -1,6 +1,6 @@
-// The reasoning of a history in Chat Completions. It goes back in the field in which it arrived, to
-// the model that wrote it, between a call and the next user message: there the model continues its
-// thinking.
+// The reasoning of a history in Chat Completions. Reasoning goes back in the field in which it
+// arrived, to the model that wrote it, between a call and the next user message: there the model
+// goes on thinking.
 // Hosts of thinking models (DeepSeek, Moonshot) refuse a message with calls that has no
 // `reasoning_content`, and with it every later request.
 //

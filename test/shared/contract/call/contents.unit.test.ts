@@ -39,7 +39,7 @@ describe('a content', () => {
     expect(contentsFault('the message', [contentRef(content)])).toBeUndefined()
   })
 
-  it('has a note with its type, its size and its hash, and without its bytes', () => {
+  it('has a note with type, size and hash, and without the bytes', () => {
     const { hash } = contentOf(Buffer.from('hello'), 'text/plain', 'a.txt')
     expect(contentNote(contentOf(Buffer.from('hello'), 'text/plain', 'a.txt'))).toBe(
       `[file "a.txt": text/plain, 5 bytes, sha256 ${hash.slice(0, 16)}]`,

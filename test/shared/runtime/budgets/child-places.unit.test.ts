@@ -68,7 +68,7 @@ const refused =
   }
 
 describe('a child', () => {
-  it('reserves its place under the name of its call, and gives it back once it has ended', async () => {
+  it("reserves a place under the call's name, and gives the place back at the end", async () => {
     const { places, written } = world(() => ({ kind: 'granted', soft: [] }))
     expect(await places.denialOf(child())).toBeUndefined()
     await places.giveBack(child())

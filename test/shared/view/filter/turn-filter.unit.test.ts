@@ -92,7 +92,7 @@ describe('a filter of turns', () => {
 })
 
 describe('the values of a turn', () => {
-  it('have its agent, its tenant, its tools and its interventions', () => {
+  it("have the turn's agent, tenant, tools and interventions", () => {
     const view = beginTurn(0, 0)
     const conversation = 'acme:c'
     const calls = ['refund', 'lookup', 'refund'].map((name, ordinal) => ({

@@ -1,5 +1,7 @@
 // The list of conversations as far as it is loaded: pages of the server, one after the other. The
 // server filters and sorts over all conversations.
+// Here: the list, a conversation's page and its tree. Not here: the report's own parts
+// (apps/report/page).
 
 import type { PricedConversation } from '../../../../history/conversations/conversations.ts'
 import type { ConversationsData } from '../console-state.ts'

@@ -1,4 +1,4 @@
-// The tree of a conversation: its agents below one another on one time axis, their sums, and its stop.
+// A conversation's tree: the agents on a common time axis, their sums, and the stop.
 
 import type { TreeLine } from '../../../../../shared/view/tree.ts'
 import { type Child, html } from '../../../../page/kit/html.ts'

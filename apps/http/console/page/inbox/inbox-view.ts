@@ -1,5 +1,6 @@
 // Approvals: each waiting call with its exact arguments, its deadline, and the difference to the last
 // allowed call of its tool. The keys act on the call that has the focus, and on no other.
+// Here: the page only. Not here: the decision, which the server writes as `weir allow` does.
 
 import type { InputField } from '../../../../../shared/contract/call/input-question.ts'
 import { diffList } from '../../../../page/kit/diff-list.ts'

@@ -1,5 +1,6 @@
 // Dead letters: the records that no stage could process, each with its reason, its record, and a retry
 // after a confirmation.
+// Here: the page only. Not here: reading and retrying letters (apps/history/dead-letters).
 
 import type { ListedLetter, ShownLetter } from '../../../../history/dead-letters/list.ts'
 import { html } from '../../../../page/kit/html.ts'

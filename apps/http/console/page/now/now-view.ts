@@ -1,5 +1,6 @@
 // Now: the work that is stopped, the savings, the use without progress, the open turns by the place
 // where each one is, and the health of the stages.
+// Here: the page only. Not here: the counts, which ../../state folds from the log.
 
 import { html } from '../../../../page/kit/html.ts'
 import { figures, wideTable } from '../../../../page/kit/parts.ts'

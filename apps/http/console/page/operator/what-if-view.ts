@@ -1,5 +1,7 @@
 // The slider over recent turns: the effect of one threshold at several values. All values come with
 // one request, so the slider needs none.
+// Here: the pages that change settings: guards, policies, stops, budgets. Not here: the changes,
+// which ../../operator-changes.ts writes.
 
 import { shellWord } from '../../../../../shared/lib/text/shell-word.ts'
 import { html } from '../../../../page/kit/html.ts'

@@ -1,5 +1,6 @@
 // The confirmation before a change of an operator: its effect, the same change as a command, and the
 // fields that it needs.
+// Here: parts that several pages use. Not here: a part of a single page.
 
 import { html } from '../../../../page/kit/html.ts'
 import { alert, closeButton, dialog, select } from '../../../../page/kit/parts.ts'

@@ -403,7 +403,7 @@ describe.each(vendors)('a provider of $provider', (vendor) => {
   describe('reads a body of JSON, of a server that does not stream,', () => {
     const whole = { text: 'hi', args: '{"path":"x"}', stop: 'calls' } as const
 
-    it('as the whole answer: its text, its calls, its end and its tokens', async () => {
+    it('as the whole answer: text, calls, end and tokens', async () => {
       const { response, ending } = await answerOf(json(vendor.whole(whole)))
       expect(response).toMatchObject({
         text: 'hi',

@@ -108,7 +108,7 @@ describe('a host that requires reasoning next to every call', () => {
     ])
   })
 
-  it('gets empty ones after its refusal if no earlier response of it had one', async () => {
+  it('gets empty reasoning after a refusal if no earlier response had reasoning', async () => {
     const { bodies, failures } = await conversation({ refuse: moonshot, answers: [{}, {}, {}] })
     // The second and later rounds know it.
     expect(failures).toEqual([0, 1, 0])

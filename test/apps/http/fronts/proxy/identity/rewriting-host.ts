@@ -1,5 +1,5 @@
-// A host that changes the calls of its model, as its requests show it: Claude Code by its headers, or
-// one that no profile knows. Its model is scripted; its tools answer by a function.
+// A host that changes its model's calls, as the requests show: Claude Code by headers, or a host
+// that no profile knows. Its model is scripted; its tools answer by a function.
 
 import type { ServerResponse } from 'node:http'
 import type { Received } from '../scripted-upstream.ts'
