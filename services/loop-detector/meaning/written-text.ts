@@ -71,8 +71,11 @@ function targetOf(command: string): string | undefined {
   return target
 }
 
-/** The words of `cat > a.ts <<'EOF'` are no programs. */
-const hereText = /<<-?\s?(['"]?)(\w{1,32})\1([^\n]*)\n[\s\S]*?(?:\n\s*\2(?=\n|$)|$)/g
+/**
+ * The words of `cat > a.ts <<'EOF'` are no programs. The words of `<<< x` have no end mark. Linear: a
+ * mark without an end has all other words, and blanks count from the begin of their line.
+ */
+const hereText = /(?<!<)<<(?!<)-?[ \t]?(['"]?)(\w{1,32})\1([^\n]*)[\s\S]*?(?:\n[ \t]*\2(?=\n|$)|$)/g
 const writes = />|<<|\bsed\s/
 const inPlace = /\s-[a-zA-Z]*i/
 const texters: ReadonlySet<string> = new Set(

@@ -655,6 +655,25 @@ describe('the memory of a turn', () => {
     expect(sizes[1]).toBeLessThan(256 * 1024)
   })
 
+  it('has no long titles of notes, and no long lists of files', () => {
+    const notes = Array.from({ length: 64 }, (_, n) => {
+      const title = `${n} ${'a'.repeat(20_000)}`
+      const files = Array.from({ length: 1_000 }, (_, file) => `*** Add File: ${n}/${file}`)
+      const input = ['*** Begin Patch', ...files].join('\n')
+      return [toolCall('write_note', { title, content: 'x' }), toolCall('apply_patch', { input })]
+    })
+    let state: Turn | undefined
+    for (const [n, calls] of notes.entries())
+      for (const [at, message] of [
+        checked(n + 1, { calls }),
+        executed(n + 1, [ok('written'), ok('patched')]),
+      ].entries()) {
+        const offset = 2 * n + at + 2
+        state = loopDetector.react(state, { message, offset, previous: offset - 1, time: 1 }).state
+      }
+    expect(serialize(state).length).toBeLessThan(256 * 1024)
+  })
+
   it('survives malicious arguments, names and errors', () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
     const nasty = [

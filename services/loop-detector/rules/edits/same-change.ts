@@ -6,13 +6,14 @@
 // Another text for the same place is progress there.
 
 import { noProgress, finding as texts } from '../../../../shared/model-texts/interventions.ts'
+import { textHash } from '../../evidence/fingerprint.ts'
 import { type CountedStreak, counted, found, roundsText, weightiest } from '../../ladder.ts'
 import { placeOfChange } from '../../meaning/written-text.ts'
 import { sameAnswerRoundsMax } from '../../patience.ts'
 import type { Finding, Rule } from '../../rule.ts'
 
-/** By call. */
-type Memory = Map<string, CountedStreak & { place: string }>
+/** By call. `place`: a hash. A title of a note may be long. */
+type Memory = Map<string, CountedStreak & { place: number }>
 
 export const sameChange: Rule<Memory> = {
   name: 'same-change',
@@ -28,8 +29,9 @@ export const sameChange: Rule<Memory> = {
   judge(memory, { calls }, { loop }) {
     const findings: Finding[] = []
     for (const call of calls) {
-      const place = placeOfChange(call)
-      if (place === undefined) continue
+      const written = placeOfChange(call)
+      if (written === undefined) continue
+      const place = textHash(written)
       if (!memory.has(call.key))
         for (const [key, streak] of memory) if (streak.place === place) memory.delete(key)
       const streak = counted(memory, call.key, call, () => ({ place }))

@@ -97,12 +97,14 @@ function noteEdit(memory: Memory, call: CallEvidence): void {
 
 /** `src/cart.ts` and its test `src/cart.test.ts` are `cart`. A short name keeps its ending. */
 function nameOf(path: string): string {
-  const name = path.replace(/^.*[/\\]/, '')
+  const name = path.replace(/^.*[/\\]/, '').slice(0, nameCharsMax)
   const [stem = ''] = name.split('.')
   return stem.length < stemCharsMin ? name : stem
 }
 
 const stemCharsMin = 3
+/** As long as a file system allows. The title of a note may be longer. */
+const nameCharsMax = 255
 
 function namesPlace(error: string, places: Set<string>): boolean {
   return [...places].some((place) => place !== '' && error.includes(place))

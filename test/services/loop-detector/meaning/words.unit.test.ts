@@ -179,6 +179,15 @@ describe('a change has a place', () => {
 
   it('in a command that is a list of words', () =>
     expect(place('shell', { command: ['bash', '-lc', 'echo x >> a.md'] })).toBe('a.md'))
+
+  it.each<[string, string, string | undefined]>([
+    ['its own words', "cat > a.ts <<'EOF'\nnpm test\n  EOF", 'a.ts'],
+    ['another program after its words', 'cat > a.ts <<EOF\nx\nEOF\nnpm test', undefined],
+    ['another program after no words', 'cat > a.ts <<EOF\nEOF\nnpm test', undefined],
+    ['another program after a word without an end mark', 'cat > a.ts <<< x\nnpm test', undefined],
+  ])('in a command with %s, or not', (_, command, expected) =>
+    expect(place('bash', { command })).toBe(expected),
+  )
 })
 
 describe('a search has no hits, in the words of its call', () => {
