@@ -105,11 +105,27 @@ function telling(lines: string[]): string {
 
 function withNamingLine(reason: string, text: string): string {
   const lines = text.split('\n')
-  const at = lines.findIndex(namesError)
+  const first = lines.findIndex(namesError)
+  // A program may give a code first and its meaning in the next line.
+  const telling = first < 0 || !errorWord.test(lines[first] ?? '') ? -1 : meaningAfter(lines, first)
+  const at = telling < 0 ? first : telling
   const naming = lines[at]?.trim()
   if (naming === undefined || reason.includes(naming.slice(0, quotedCharsMin))) return reason
   return `${reason}\n${bounded(naming.endsWith(':') ? `${naming}\n${nextLine(lines, at)}` : naming)}`
 }
+
+/** The first line with the same beginning whose kind is known. */
+function meaningAfter(lines: string[], first: number): number {
+  return lines.findIndex(
+    (line, at) =>
+      at >= first &&
+      at < first + meaningLines &&
+      errorWord.test(line) &&
+      failureKindOf(line) !== 'other',
+  )
+}
+
+const meaningLines = 8
 
 function withNextLine(reason: string, text: string): string {
   const lines = text.split('\n')
@@ -133,7 +149,9 @@ export function namesError(text: string): boolean {
  * `KeyError: name`, `java.io.IOException`, `error: expected ;`, `error[E0308]: …`, `E999 …`,
  * `FAILED tests/a.py::b`. "An error occurred" and "ERRORS:" name none.
  */
+const errorWord = /^(?:npm|pnpm|yarn) (?:error|ERR!) \S/
 const naming = [
+  errorWord,
   /\b[A-Za-z_]\w{0,80}(?:Error|Exception|Panic|Interrupt)\b(?=[:( ]|$)/m,
   /\b(?:error|exception|fatal|panic|fatal error)(?:\[\w{1,16}\])?(?: [A-Z]{1,4}\d{2,5})?: *\S/i,
   /^[\s*-]{0,8}(?:[A-Z]{1,4}\d{3,5} \S|FAILED \S)/m,

@@ -268,7 +268,7 @@ function failureOf(
       ? result.status === 'error' && isRefusedPage(call.raw, error)
       : invented !== undefined && kindOfError === 'shape'
   const kind = isMiss ? 'miss' : kindOfError
-  const values = echoesOf(value)
+  const values = echoesOf(value).flatMap(withFirstLine)
   // A name that the tool does not know is as free as a value: the next one is no progress.
   const unechoed = withoutEchoes(seen, kind === 'shape' ? [...values, ...membersOf(value)] : values)
   const whole = textHash(unechoed === seen ? text : masked(unechoed))
@@ -298,6 +298,14 @@ function failureOf(
   const echoed = causes.length === 0 ? undefined : textHash(causes.sort().join('\n'))
   return { kind, key, service, whole, echoed, reason }
 }
+
+/** A reason is one line, so it may repeat the first line of a text. */
+function withFirstLine(echo: string): string[] {
+  const end = echo.indexOf('\n')
+  return end >= firstLineMin ? [echo, echo.slice(0, end)] : [echo]
+}
+
+const firstLineMin = 8
 
 function reportedOf(
   name: string,

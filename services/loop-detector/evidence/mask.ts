@@ -20,7 +20,7 @@ const month = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}'
 const dayFirst = String.raw`\d{1,2} ${month},? \d{4}(?:,? ${time})?${zone}`
 
 /** Words that may be random ids as a whole: see isRandom. */
-const longWord = /\b[0-9A-Za-z]{8,}(?:-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)?/g
+const longWord = /\b[0-9A-Za-z]{8,}(?:(?:-[0-9a-f]{4}){2,3}(?:-[0-9a-f]{12})?\b)?/g
 
 /** Patterns that start with a word which names the number after it. The groups stay. */
 const wordFirst = anyOf('gi', [

@@ -4,7 +4,8 @@
 // Rounds are counted, not calls. Other rounds in between make no difference.
 // A success of the same operation or a real change ends a streak, other
 // successes do not. Any success of the tool ends one of wrong shapes, but for programs.
-// Transient failures are counted separately, with a higher limit.
+// Transient failures are counted separately, with a higher limit. One that states a new share of a
+// whole (`6 of 48 updated`) ends its streaks.
 // After the nudge a streak climbs only where a call or its masked error, but
 // for names of arguments, occurs again. Otherwise each third round is nudged again.
 // An error counts across tools only if a service is down or refuses the right
@@ -57,7 +58,7 @@ type Memory = { byArguments: Streaks; byError: Streaks; byService: Streaks }
 
 export const identicalFailure: Rule<Memory> = {
   name: 'identical-failure',
-  version: 4,
+  version: 5,
   kind: 'tool_loop',
   thresholds: ['loop.identicalFailures'],
   description: 'The same call keeps failing, or different calls keep failing in the same way.',
@@ -78,6 +79,8 @@ export const identicalFailure: Rule<Memory> = {
     for (const call of calls) {
       const { tool, shown, failure } = call
       if (failure === undefined) continue
+      if (failure.kind === 'transient' && call.isNew && share.test(call.text))
+        endStreaks(memory, call)
       const { kind, reason, key, service } = failure
       const label = `${tool}(${shown.arguments})`
       const same = count(memory.byArguments, call.key, call, failure)
@@ -114,6 +117,14 @@ export const identicalFailure: Rule<Memory> = {
     }
     return weightiest(findings)
   },
+}
+
+/** A share of a whole that grows is progress, although the time was too short for all of it. */
+const share = /\b\d+ ?(?:(?:out )?of|\/) ?\d+\b|\b\d{1,3} ?%/
+
+function endStreaks({ byArguments, byError }: Memory, { key, failure }: CallEvidence): void {
+  byArguments.delete(key)
+  if (failure?.key !== undefined) byError.delete(failure.key)
 }
 
 function onSuccess(

@@ -15,6 +15,7 @@ const blocked = new RegExp(
   [
     String.raw`FailedScheduling|Unschedulable|\bnodes are available\b|unbound immediate PersistentVolumeClaims`,
     'ImagePullBackOff|ErrImagePull|InvalidImageName|CreateContainerConfigError|FailedMount|exceeded quota',
+    String.raw`Could\snot\sget\slock|\bis\sheld\sby\sprocess\s\d`,
     String.raw`\bPending\s{1,20}\d{1,4}\s{1,20}(?:(?:1[5-9]|[2-9]\d|\d{3,4})m|\d{1,3}[hd])`,
   ].join('|'),
 )

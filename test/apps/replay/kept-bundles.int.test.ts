@@ -48,7 +48,7 @@ describe('a changed decision', () => {
       round: 2,
       at: { topic: 'weir.rounds-checked' },
       was: null,
-      is: { action: 'nudge', rule: 'identical-failure@4' },
+      is: { action: 'nudge', rule: 'identical-failure@5' },
       roundsSaved: 3,
       denied: [],
     })
@@ -137,7 +137,7 @@ describe('a changed decision', () => {
       'rule.identical-failure=shadow',
       'rule.schema-failure=shadow',
     )
-    expect(changes[0]).toMatchObject({ was: { rule: 'identical-failure@4' } })
-    expect(changes[0]?.is?.rule).not.toBe('identical-failure@4')
+    expect(changes[0]).toMatchObject({ was: { rule: 'identical-failure@5' } })
+    expect(changes[0]?.is?.rule).not.toBe('identical-failure@5')
   })
 })

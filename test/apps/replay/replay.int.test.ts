@@ -161,18 +161,18 @@ describe('weir replay', () => {
     const { code, text } = await run('i1-reflex-loop', { set: ['loop.identicalFailures=2'] })
     expect(code).toBe(0)
     expect(text).toContain('i1-reflex-loop, turn 1, round 2')
-    expect(text).toContain('would be a nudge by identical-failure@4')
+    expect(text).toContain('would be a nudge by identical-failure@5')
     expect(text).toContain('unknown from here; saves at most 3 rounds')
     expect(text).toContain('1 of 1 conversation would have gone another way')
   })
 
   it('prints whole reasons, and cuts them only on a terminal', async () => {
     const whole =
-      "by identical-failure@4: exec({}) failed in 2 rounds, last with: missing required field 'command'\n"
+      "by identical-failure@5: exec({}) failed in 2 rounds, last with: missing required field 'command'\n"
     const options = { set: ['loop.identicalFailures=2'] }
     expect((await run('i1-reflex-loop', options)).text).toContain(whole)
     expect((await run('i1-reflex-loop', options, 60)).text).toMatch(
-      /^ {2}would be a nudge by identical-failure@4: exec\(\{\}\) failed …$/m,
+      /^ {2}would be a nudge by identical-failure@5: exec\(\{\}\) failed …$/m,
     )
     expect((await run('i1-reflex-loop', options, 60)).text).toContain(
       '--full shows the reasons whole',
@@ -201,7 +201,7 @@ describe('weir replay', () => {
     writeFileSync(policy, content)
     const { text } = await run('i1-reflex-loop', { policy, json: true })
     expect(JSON.parse(text).changes).toMatchObject([
-      { round: 2, is: { rule: 'identical-failure@4' } },
+      { round: 2, is: { rule: 'identical-failure@5' } },
     ])
   })
 

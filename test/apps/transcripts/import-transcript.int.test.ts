@@ -273,7 +273,7 @@ describe('weir import-transcript', () => {
       id: 'log',
       step: 4,
       action: 'nudge',
-      rule: 'identical-failure@4',
+      rule: 'identical-failure@5',
       settings: null,
     })
     const inspected = join(folder, 'inspected.jsonl')

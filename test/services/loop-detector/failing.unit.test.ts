@@ -39,7 +39,7 @@ describe('the same failing call', () => {
     ])
     expect(interventions[2]).toMatchObject({
       rule: 'identical-failure',
-      ruleVersion: 4,
+      ruleVersion: 5,
       ordinary: false,
       key: 'exec({})',
       class: null,

@@ -43,7 +43,7 @@ export const nudge: Intervention = {
   action: 'nudge',
   ordinary: false,
   rule: 'identical-failure',
-  ruleVersion: 4,
+  ruleVersion: 5,
   key: 'exec({})',
   reason: 'exec({}) failed in 3 rounds',
   text: 'SYSTEM INTERVENTION',

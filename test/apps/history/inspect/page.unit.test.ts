@@ -125,7 +125,7 @@ Turn 1, agent agent, 1970-01-01 00:00:01.003 UTC
       arguments arrived; they are not JSON
       denied before execution (bad_arguments): the arguments are not valid JSON
       | not JSON
-    detector  nudge (rule identical-failure, version 4): exec({}) failed in 3
+    detector  nudge (rule identical-failure, version 5): exec({}) failed in 3
               rounds
       key       exec({})
       evidence  round 1 call 0
@@ -163,7 +163,7 @@ Turn 1, agent agent, 1970-01-01 00:00:01.003 UTC
     expect(page.match(/policy .*/g)).toEqual([
       `policy    ${policy.version}: caps.tokens 500, rule.identical-failure shadow`,
     ])
-    expect(page).toContain('in shadow nudge (rule identical-failure, version 4): exec({})')
+    expect(page).toContain('in shadow nudge (rule identical-failure, version 5): exec({})')
     expect(page).not.toContain('detector')
     expect(page).not.toContain('SYSTEM INTERVENTION')
   })

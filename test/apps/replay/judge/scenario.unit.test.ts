@@ -138,7 +138,7 @@ describe('an exported conversation', () => {
     }
     expect(judgedUnder([strict, strict])).toMatchObject({
       step: 3,
-      rule: 'identical-failure@4',
+      rule: 'identical-failure@5',
       settings: strict,
     })
     expect(judgedUnder([{}, strict])?.step).toBe(3)

@@ -29,7 +29,7 @@ describe('the first intervention', () => {
     expect(judged({ steps: times(4, failing) })).toMatchObject({
       fired: true,
       step: 3,
-      rule: 'identical-failure@4',
+      rule: 'identical-failure@5',
       kind: 'tool_loop',
       action: 'nudge',
       ok: null,
@@ -153,7 +153,7 @@ describe('--set', () => {
       step: null,
       rule: null,
       ok: true,
-      shadowed: [{ step: 3, rule: 'identical-failure@4', kind: 'tool_loop', action: 'nudge' }],
+      shadowed: [{ step: 3, rule: 'identical-failure@5', kind: 'tool_loop', action: 'nudge' }],
     })
     expect(judged(scenario).shadowed).toEqual([])
   })

@@ -222,4 +222,33 @@ const pipelines: Scenario[] = [
   ),
 ]
 
-export const persistentLoops: Scenario[] = [...edits, ...pods, ...pipelines]
+const refusals: Scenario[] = [
+  stuck(
+    'searches-without-the-right',
+    8,
+    rounds(10, (n) =>
+      failed(
+        'desk_search',
+        { query: turnOf(casts, n) },
+        `error 403 Forbidden: You do not have access to this page. (x-request-id: af69ec8${n % 10}-1${n % 10}eb-e${200 + n}, ${190 + n} ms)`,
+      ),
+    ),
+  ),
+  stuck(
+    'edits-that-find-no-text',
+    14,
+    rounds(10, (n) => [
+      failed(
+        'replace',
+        {
+          file_path: '/app/values.go',
+          old_string: `${' '.repeat(n)}if v == nil {\n  x${n}`,
+          new_string: 'y',
+        },
+        `Failed to edit, 0 occurrences found for old_string. Original old_string was (${' '.repeat(n)}if v == nil {\n  x${n}). No edits made.`,
+      ),
+    ]),
+  ),
+]
+
+export const persistentLoops: Scenario[] = [...edits, ...pods, ...pipelines, ...refusals]

@@ -133,6 +133,30 @@ const waits: Scenario[] = [
       '  JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)\n   8812       gpu    train      ada  R       0:12      4 n[1-4]',
     ),
   ]),
+  work('rollout-that-outlasts-its-looks', [
+    rounds(16, (n) =>
+      after(
+        31,
+        bashFailed(
+          'kubectl rollout status deploy/api --timeout=30s',
+          `Waiting for deployment "api" rollout to finish: ${2 * n} out of 34 new replicas have been updated...\nerror: timed out waiting for the condition`,
+        ),
+      ),
+    ),
+    bash('kubectl rollout status deploy/api --timeout=30s', 'deployment "api" rolled out'),
+  ]),
+  work('publication-with-growing-pauses', [
+    rounds(6, (n) =>
+      after(
+        10 * 2 ** n,
+        bashFailed(
+          `sleep ${10 * 2 ** n} && npm publish`,
+          `npm notice Publishing to https://npm.example.com/ with tag latest\nnpm error code E503\nnpm error 503 Service Unavailable - PUT https://npm.example.com/forms\nnpm error A complete log of this run can be found in: /home/ada/.npm/_logs/2027-03-04T09_1${n}_04_897Z-debug-0.log`,
+        ),
+      ),
+    ),
+    bash('sleep 640 && npm publish', '+ forms@3.2.0'),
+  ]),
   work('check-that-is-queued', [
     rounds(30, () => after(30, bash('gh pr checks 41', 'build\tpending\t0\thttps://ci/1'))),
     bash('gh pr checks 41', 'build\tpass\t2m\thttps://ci/1'),
