@@ -250,7 +250,8 @@ function createPauses() {
     over: () => last,
     during<T>(work: () => Promise<T>): Promise<T> {
       const working = work()
-      last = Promise.allSettled([last, working])
+      // without their values, or each page would keep all before it
+      last = Promise.allSettled([last, working]).then(() => undefined)
       return working
     },
   }

@@ -10,6 +10,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as othersTurn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { newestConversations } from '../../../client/history/newest-conversations.ts'
 import type { ReadableLog } from '../../../client/history/readable-log.ts'
@@ -337,6 +339,23 @@ describe('the index of a search', () => {
     await reading
     expect(search.behind).toBe(0)
     expect((await search.page(filterOf(), { limit: 9 })).total).toBe(4)
+    await search.close()
+  })
+
+  it('keeps no result of work for which its read waited', async () => {
+    setFlagsFromString('--expose-gc')
+    const collect: () => void = runInNewContext('gc')
+    const search = openSearch(log())
+    const pages: WeakRef<object>[] = []
+    for (let n = 0; n < 8; n += 1)
+      await search.whilePaused(async () => {
+        const page = { n }
+        pages.push(new WeakRef(page))
+        return page
+      })
+    for (let n = 0; n < 50; n += 1) await othersTurn()
+    collect()
+    expect(pages.slice(0, 6).filter((page) => page.deref() !== undefined)).toEqual([])
     await search.close()
   })
 
