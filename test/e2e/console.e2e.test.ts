@@ -543,12 +543,17 @@ withBrowser('the console', () => {
     await page.waitForSelector('text=This server asks for a key')
     expect(await page.locator('[role=alert]').count()).toBe(0)
     await page.fill('input[name=key]', 'wrong')
+    const refused = page.waitForResponse(/api\/stages/)
     await page.keyboard.press('Enter')
     await page.waitForSelector('[role=alert]')
+    await refused
+    const read = Promise.withResolvers<void>()
+    await page.route(/api\/stages/, (route) => read.promise.then(() => route.continue()))
     await page.fill('input[name=key]', key)
     await page.keyboard.press('Enter')
     await page.waitForSelector('text=No turn is open')
     expect(await page.locator('[role=alert]').count()).toBe(0)
+    read.resolve()
     rmSync(folder, { recursive: true, force: true })
   })
 

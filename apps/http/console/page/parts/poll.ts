@@ -47,6 +47,7 @@ export function polled<T>(onChange: () => void, everyMs: number | null): Polled<
     },
     open(given) {
       if (path !== given) data = undefined
+      problem = null // of a reading before, maybe with another key
       path = given
       void load()
       onChange()
