@@ -93,7 +93,7 @@ describe('weir policy', () => {
     ])
     expect(new Set(rounds.map(({ policy }) => policy?.version)).size).toBe(3)
     expect((await run(['inspect', 'c'])).out).toContain(
-      'in shadow nudge (rule identical-failure, version 4): try(',
+      'in shadow nudge (rule identical-failure, version 5): try(',
     )
   })
 
