@@ -145,7 +145,7 @@ describe('a fleet of this version and the next one', () => {
     expect(await schemasIn('model-requests', 'attempt-started')).not.toContain(started)
 
     await kill(old.asking)
-    await until(async () => (await inForce()) === ownFormat + 1)
+    await untilInForce(ownFormat + 1)
     await until(async () => (await schemasIn('model-requests', 'attempt-started')).has(started))
     // An output without a newer part stays readable for an older process.
     expect(await schemasIn('history', 'history-entry')).not.toContain(entry)
@@ -153,7 +153,7 @@ describe('a fleet of this version and the next one', () => {
 
     const joined = up(asking)
     await joined.untilReady()
-    await until(async () => (await inForce()) === ownFormat)
+    await untilInForce(ownFormat)
     await load.answered(4)
     const fallen = await bus.ends(`${topicPrefix}model-requests`)
     await load.answered(3)
@@ -169,7 +169,7 @@ describe('a fleet of this version and the next one', () => {
     expect(new Set(keys).size).toBe(keys.length)
     for (const one of [joined, newer.judging]) one.signal('SIGTERM')
     await Promise.all([joined.ended, newer.judging.ended])
-  }, 300_000)
+  }, 1_500_000)
 })
 
 /** Each has its own data folder, as on different machines. */
@@ -192,9 +192,13 @@ async function fleet(...flags: string[]): Promise<FleetReport> {
   return JSON.parse(out) as FleetReport
 }
 
-/** Without a process, so a wait for it costs little. */
-async function inForce(): Promise<number> {
-  return (await formatInForce({ bus, topicPrefix })).format
+/** A format rises a minute after the last older session has ended. */
+const formatMaxMs = 600_000
+
+/** Asks without a process, so the wait costs little. */
+function untilInForce(format: number): Promise<void> {
+  const isInForce = async () => (await formatInForce({ bus, topicPrefix })).format === format
+  return until(isInForce, `format ${format} is in force`, formatMaxMs)
 }
 
 /** The exit code of a question by a client of that version. */

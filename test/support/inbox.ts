@@ -11,7 +11,7 @@ import { partitionOf } from '../../shared/contract/partition.ts'
 import { keyOf, type TopicName } from '../../shared/contract/topology.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import type { Pipeline } from './pipeline.ts'
-import { waitMaxMs } from './wait-limit.ts'
+import { idleWaitMaxMs, patience, waitMaxMs } from './wait-limit.ts'
 
 /** A message as the edge would write it, with the fields of a test. */
 export function userMessage(agent: Agent, fields: Partial<UserMessage>): UserMessage {
@@ -105,16 +105,18 @@ export async function endsOfMessages(
 
 /**
  * Polls until the condition is true. The pauses grow with the wait, because most conditions cost the
- * awaited process a request. `what` names the condition in the error.
+ * awaited process a request. `what` names the condition in the error. `maxMs`: on an idle machine.
  */
 export async function until(
   isSo: () => boolean | Promise<boolean>,
   what = `${isSo}`,
+  maxMs = idleWaitMaxMs,
 ): Promise<void> {
   const begun = performance.now()
   while (!(await isSo())) {
     const waitedMs = performance.now() - begun
-    if (waitedMs > waitMaxMs) throw new Error(`this did not come true: ${what}`)
+    if (waitedMs > Math.max(waitMaxMs, maxMs * patience()))
+      throw new Error(`this did not come true: ${what}`)
     await sleep(Math.min(Math.max(5, waitedMs / 10), 100))
   }
 }

@@ -17,8 +17,10 @@ export function patience(): number {
   return Math.min(patienceMax, Math.max(1, running / availableParallelism()))
 }
 
+export const idleWaitMaxMs = 100_000
+
 /**
  * The longest wait of a test for an expected event, also on a busy machine. It is below a test's time
  * limit (test/support/jest/globals.ts), so the error names the event.
  */
-export const waitMaxMs = Math.ceil(100_000 * patience())
+export const waitMaxMs = Math.ceil(idleWaitMaxMs * patience())
