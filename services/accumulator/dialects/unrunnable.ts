@@ -40,11 +40,11 @@ export function unrunnable(
   isCut = false,
 ): Unrunnable | undefined {
   if (offered.length === 0 || Buffer.byteLength(text) > textCallsBytesMax) return undefined
-  if (!isCut && otherShape(text, offered)) return { dialect: 'json', hold: 'shape' }
+  const answer = withoutTurnEnd(answerIn(text))
+  if (!isCut && isCallJson(withoutMarks(answer), offered)) return { dialect: 'json', hold: 'shape' }
   const dialect = isCut ? undefined : trailingFrame(text, offered)
   if (dialect !== undefined) return { dialect, hold: 'frame' }
-  if (!isCut && trailingShape(text, offered)) return { dialect: 'json', hold: 'frame' }
-  const answer = withoutTurnEnd(answerIn(text))
+  if (!isCut && trailingShape(text, answer, offered)) return { dialect: 'json', hold: 'frame' }
   const token = unreadToken(answer) ?? halfCall(answer, offered)
   return token === undefined ? undefined : { dialect: 'token', hold: 'frame', token }
 }
@@ -164,14 +164,8 @@ function wordsOf(mark: string, without: RegExp): string {
   return words.filter((word) => !without.test(word)).join(' ')
 }
 
-/** Whether the whole text, outside a fence, is such an object or array. Linear in the text. */
-function otherShape(text: string, offered: OfferedTool[]): boolean {
-  return isCallJson(withoutMarks(withoutTurnEnd(answerIn(text))), offered)
-}
-
 /** Whether such an object between two marks that mirror each other ends the text, after other text. */
-function trailingShape(text: string, offered: OfferedTool[]): boolean {
-  const answer = withoutTurnEnd(answerIn(text))
+function trailingShape(text: string, answer: string, offered: OfferedTool[]): boolean {
   if (!closing.test(answer.slice(-closingCharsMax))) return false
   if (!isAnswerAt(text, text.length - withoutThinking(text).length)) return false
   for (const { index } of [...answer.matchAll(laterOpening)].slice(-beginningsMax)) {
@@ -183,6 +177,7 @@ function trailingShape(text: string, offered: OfferedTool[]): boolean {
   return false
 }
 
+/** Whether the whole text is such an object or array. Linear in the text. */
 function isCallJson(visible: string, offered: OfferedTool[]): boolean {
   if (!visible.startsWith('{') && !visible.startsWith('[')) return false
   const cursor = { text: visible, at: 0 }
