@@ -106,7 +106,8 @@ function rootOf({ conversation, view }: OpenTurn): ConversationId {
 }
 
 function stateOf({ conversation, view, place }: OpenTurn, now: Milliseconds): TurnState {
-  const isStalled = now - view.lastAt > stalledMs && !waits.has(place.at) && !isGuest(conversation)
+  const isStalled =
+    now - view.lastAt > consoleStalledMs && !waits.has(place.at) && !isGuest(conversation)
   return isStalled ? 'stalled' : place.at
 }
 
@@ -120,8 +121,6 @@ function shownTurn(
   const detail = [...new Set(where)].join(', ')
   return { conversation, agent, round, startedAt: firstAt, idle: spend.count, state, detail, since }
 }
-
-const stalledMs = consoleStalledMs
 
 /** The deadline of a call ends these. */
 const waits: ReadonlySet<TurnState> = new Set(['person', 'client'])
